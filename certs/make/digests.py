@@ -1,0 +1,396 @@
+"""Canonical bytes and digests of a bundle, written from `schemas/SPEC.md` alone with the Python standard library.
+
+`python3 digests.py BUNDLE…` compares each bundle's recorded digests with the ones computed here."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import struct
+import sys
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+
+Row = tuple[dict[int, Fraction], dict[int, Fraction], Fraction, bool]
+"""Coefficients of x, coefficients of y, bound, strict."""
+
+FIELDS = {"const": ["values"], "linear": ["weight", "bias"], "conv": ["weight", "bias"]}
+"""The payload fields of each operator that has some."""
+
+
+@dataclass(frozen=True)
+class Tensor:
+    """A tensor of a safetensors file: its type, its shape, its little-endian bytes."""
+
+    dtype: str
+    shape: list[int]
+    data: bytes
+
+
+@dataclass(frozen=True)
+class Property:
+    """The region and the unsafe set."""
+
+    lower: list[Fraction]
+    upper: list[Fraction]
+    outputs: int
+    unsafe: list[list[Row]]
+
+
+# ---- canonical bytes ----
+
+
+def u64(value: int) -> bytes:
+    """Eight bytes, little endian."""
+    return value.to_bytes(8, "little")
+
+
+def text(value: str) -> bytes:
+    """`str(s)`."""
+    return u64(len(value.encode())) + value.encode()
+
+
+def listing(items: Iterable[bytes]) -> bytes:
+    """`list`."""
+    items = list(items)
+    return u64(len(items)) + b"".join(items)
+
+
+def integer(value: int) -> bytes:
+    """`int(z)`."""
+    if value == 0:
+        return b"\0"
+    magnitude = abs(value)
+    size = (magnitude.bit_length() + 7) // 8
+    return (b"\1" if value > 0 else b"\2") + u64(size) + magnitude.to_bytes(size, "little")
+
+
+def rational(value: Fraction) -> bytes:
+    """`rat(p/q)`."""
+    return integer(value.numerator) + integer(value.denominator)
+
+
+def digest(name: str, *parts: bytes) -> str:
+    """SHA-256 over the domain tag and the parts, in hexadecimal."""
+    return hashlib.sha256(text(f"certkern/{name}/1") + b"".join(parts)).hexdigest()
+
+
+# ---- graph and payload ----
+
+
+def output_ids(graph: dict) -> list[int]:
+    """The outputs of a graph in either spelling."""
+    return graph["output_ids"] if "output_ids" in graph else [graph["output_id"]]
+
+
+def attributes(node: dict, nodes: list[dict]) -> dict[str, int | list[int]]:
+    """The attributes of a node with the defaults written out."""
+    parent = nodes[node["parents"][0]]["shape"] if node["parents"] else []
+    if node["kind"] == "conv":
+        axis = len(parent) - node["spatial_rank"] - 1
+        names = "spatial_rank kernel stride padding dilation groups channel_axis in_channels out_channels".split()
+        wanted = {name: node.get(name) for name in names}
+        return wanted | {
+            "padding_after": node.get("padding_after", node["padding"]),
+            "input_spatial": node.get("input_spatial", parent[axis + 1 :]),
+        }
+    match node["kind"]:
+        case "const":
+            return {"value_shape": node.get("value_shape", node["shape"])}
+        case "flatten":
+            return {"value_shape": node.get("value_shape", parent)}
+        case "linear":
+            return {"in_dim": node.get("in_dim", parent[-1]), "out_dim": node.get("out_dim", node["shape"][-1])}
+        case "reshape":
+            return {"in_shape": node.get("in_shape", parent), "out_shape": node.get("out_shape", node["shape"])}
+        case kind:
+            names = {
+                "permute": ["perm"],
+                "transpose": ["axis1", "axis2"],
+                "concat": ["axis"],
+                "broadcast_to": ["from_shape", "to_shape"],
+            }
+            return {name: node[name] for name in names.get(kind, [])}
+
+
+def attribute(name: str, value: int | list[int]) -> bytes:
+    """One attribute."""
+    if isinstance(value, list):
+        return text(name) + b"\1" + listing(map(u64, value))
+    return text(name) + b"\0" + u64(value)
+
+
+def graph_digest(graph: dict) -> str:
+    """The digest of a graph."""
+    nodes = [
+        text(node["kind"])
+        + listing(map(u64, node["parents"]))
+        + listing(map(u64, node["shape"]))
+        + listing(attribute(name, value) for name, value in sorted(attributes(node, graph["nodes"]).items()))
+        for node in graph["nodes"]
+    ]
+    return digest("graph", u64(graph["input_id"]), listing(map(u64, output_ids(graph))), listing(nodes))
+
+
+def flat(values: list | float) -> list[float]:
+    """The numbers of a nested array, row by row."""
+    return [x for value in values for x in flat(value)] if isinstance(values, list) else [values]
+
+
+def numel(shape: list[int]) -> int:
+    """The number of elements."""
+    result = 1
+    for side in shape:
+        result *= side
+    return result
+
+
+def field_shape(node: dict, field: str, nodes: list[dict]) -> list[int]:
+    """The shape of a payload field that stands in a node."""
+    if node["kind"] == "const":
+        return node["shape"]
+    width = node["shape"][-1] if node["kind"] == "linear" else node["out_channels"]
+    if field == "bias":
+        return [width]
+    if node["kind"] == "linear":
+        return [width, nodes[node["parents"][0]]["shape"][-1]]
+    return [width, node["in_channels"], *node["kernel"]]
+
+
+def payload_digest(graph: dict, tensors: dict[str, Tensor]) -> str:
+    """The digest of the payload: the tensors of the file and the fields in the nodes."""
+    entries: dict[tuple[int, str], Tensor] = {}
+    for name, tensor in tensors.items():
+        place, field = name.split(".")
+        entries[int(place), field] = tensor
+    for place, node in enumerate(graph["nodes"]):
+        for field in FIELDS.get(node["kind"], []):
+            if field in node:
+                values = [float(value) for value in flat(node[field])]
+                data = struct.pack(f"<{len(values)}d", *values)
+                entries[place, field] = Tensor("F64", field_shape(node, field, graph["nodes"]), data)
+    types = {"F32": "binary32", "F64": "binary64"}
+    return digest(
+        "payload",
+        listing(
+            u64(place) + text(field) + text(types[t.dtype]) + listing(map(u64, t.shape)) + t.data
+            for (place, field), t in sorted(entries.items())
+        ),
+    )
+
+
+# ---- property ----
+
+
+def input_digest(meaning: Property) -> str:
+    """The digest of the region."""
+    ends = zip(meaning.lower, meaning.upper, strict=True)
+    return digest("input", listing(rational(low) + rational(high) for low, high in ends))
+
+
+def output_digest(meaning: Property, outputs: list[int]) -> str:
+    """The digest of the output ids and the whole unsafe set."""
+
+    def row(value: Row) -> bytes:
+        x, y, bound, strict = value
+        terms = [b"\0" + u64(i) + rational(c) for i, c in sorted(x.items())]
+        terms += [b"\1" + u64(i) + rational(c) for i, c in sorted(y.items())]
+        return listing(terms) + rational(bound) + (b"\1" if strict else b"\0")
+
+    disjuncts = listing(listing(map(row, disjunct)) for disjunct in meaning.unsafe)
+    widths = u64(len(meaning.lower)) + u64(meaning.outputs)
+    return digest("output", listing(map(u64, outputs)), widths, disjuncts)
+
+
+def number(value: str | Fraction) -> Fraction:
+    """The exact number that a JSON number or a string spells."""
+    if isinstance(value, Fraction):
+        return value
+    hexadecimal = re.fullmatch(r"([+-]?)0[xX]([0-9a-fA-F]*)\.?([0-9a-fA-F]*)[pP]([+-]?\d+)", value)
+    if not hexadecimal:
+        return Fraction(value)
+    sign, whole, part, exponent = hexadecimal.groups()
+    mantissa = Fraction(int(whole + part or "0", 16), 16 ** len(part))
+    return (-1 if sign == "-" else 1) * mantissa * Fraction(2) ** int(exponent)
+
+
+def property_from_json(data: bytes) -> Property:
+    """A property in JSON."""
+    document = json.loads(data, parse_float=Fraction, parse_int=Fraction)
+
+    def terms(entries: dict[str, str | Fraction]) -> dict[int, Fraction]:
+        values = {int(place): number(value) for place, value in entries.items()}
+        return {place: value for place, value in values.items() if value != 0}
+
+    unsafe = [
+        [
+            (terms(row.get("x", {})), terms(row.get("y", {})), number(row["bound"]), row["strict"])
+            for row in disjunct
+        ]
+        for disjunct in document["unsafe"]
+    ]
+    lower, upper = ([number(value) for value in document[end]] for end in ("lower", "upper"))
+    return Property(lower, upper, int(document["outputs"]), unsafe)
+
+
+def property_from_vnnlib(data: bytes) -> Property:
+    """A property in VNN-LIB 1.0."""
+    tokens = re.findall(r"[()]|[^\s()]+", re.sub(r";[^\n]*", "", data.decode()))
+    stack: list[list] = [[]]
+    for token in tokens:
+        if token == "(":
+            stack.append([])
+        elif token == ")":
+            done = stack.pop()
+            stack[-1].append(done)
+        else:
+            stack[-1].append(token)
+    widths = {"X": 0, "Y": 0}
+    unsafe: list[list[Row]] = [[]]
+    for command in stack[0]:
+        if command[0] == "declare-const":
+            widths[command[1][0]] += 1
+        elif command[0] == "assert":
+            disjuncts = _disjuncts(command[1])
+            unsafe = [left + right for left in unsafe for right in disjuncts]
+        else:
+            raise ValueError(f"{command[0]} is not read here")
+    lower, upper = _hull(unsafe, widths["X"])
+    return Property(lower, upper, widths["Y"], unsafe)
+
+
+Linear = tuple[dict[str, Fraction], Fraction]
+"""Coefficients of the variables, and the constant."""
+
+
+def _combine(left: Linear, right: Linear, scale: Fraction) -> Linear:
+    """`left + scale · right`."""
+    terms = dict(left[0])
+    for name, value in right[0].items():
+        terms[name] = terms.get(name, Fraction(0)) + scale * value
+    return terms, left[1] + scale * right[1]
+
+
+def _linear(term: str | list) -> Linear:
+    """A linear expression."""
+    if isinstance(term, str):
+        if term[0] in "XY":
+            return {term: Fraction(1)}, Fraction(0)
+        return {}, Fraction(term)
+    operator, *parts = term
+    values = [_linear(part) for part in parts]
+    if operator == "-" and len(values) == 1:
+        return _combine(({}, Fraction(0)), values[0], Fraction(-1))
+    result = values[0]
+    for value in values[1:]:
+        if operator in "+-":
+            result = _combine(result, value, Fraction(1 if operator == "+" else -1))
+        else:
+            constant, other = (result, value) if not result[0] else (value, result)
+            if constant[0]:
+                raise ValueError("a product of two variables")
+            result = _combine(({}, Fraction(0)), other, constant[1])
+    return result
+
+
+def _row(left: Linear, right: Linear, strict: bool) -> Row:
+    """The row `left − right ≤ 0` with the constants on the right."""
+    terms, constant = _combine(left, right, Fraction(-1))
+    sides: dict[str, dict[int, Fraction]] = {"X": {}, "Y": {}}
+    for name, value in terms.items():
+        if value != 0:
+            sides[name[0]][int(name[2:])] = value
+    return sides["X"], sides["Y"], -constant, strict
+
+
+def _disjuncts(formula: list) -> list[list[Row]]:
+    """The disjunctive form of a formula."""
+    operator, *parts = formula
+    if operator == "or":
+        return [disjunct for part in parts for disjunct in _disjuncts(part)]
+    if operator == "and":
+        result: list[list[Row]] = [[]]
+        for part in parts:
+            result = [left + right for left in result for right in _disjuncts(part)]
+        return result
+    left, right = (_linear(part) for part in parts)
+    match operator:
+        case "<=" | "<":
+            return [[_row(left, right, operator == "<")]]
+        case ">=" | ">":
+            return [[_row(right, left, operator == ">")]]
+        case "=":
+            return [[_row(left, right, False), _row(right, left, False)]]
+    raise ValueError(f"{operator} is not read here")
+
+
+def _hull(unsafe: list[list[Row]], inputs: int) -> tuple[list[Fraction], list[Fraction]]:
+    """For each input coordinate the hull over the disjuncts of its single-variable bounds."""
+    ends: tuple[list[list[Fraction]], list[list[Fraction]]] = ([[] for _ in range(inputs)], [[] for _ in range(inputs)])
+    for disjunct in unsafe:
+        bounds: list[tuple[list[Fraction], list[Fraction]]] = [([], []) for _ in range(inputs)]
+        for x, y, bound, _ in disjunct:
+            if len(x) == 1 and not y:
+                ((place, value),) = x.items()
+                bounds[place][0 if value < 0 else 1].append(bound / value)
+        for place, (low, high) in enumerate(bounds):
+            ends[0][place].append(max(low))
+            ends[1][place].append(min(high))
+    return [min(low) for low in ends[0]], [max(high) for high in ends[1]]
+
+
+# ---- bundles ----
+
+
+def read_safetensors(data: bytes) -> dict[str, Tensor]:
+    """The tensors of a file, in the order of the header."""
+    begin = 8 + int.from_bytes(data[:8], "little")
+    header: dict = json.loads(data[8:begin])
+    header.pop("__metadata__", None)
+    return {
+        name: Tensor(entry["dtype"], entry["shape"], data[begin:][slice(*entry["data_offsets"])])
+        for name, entry in header.items()
+    }
+
+
+def document_digests(graph: dict, tensors: dict[str, Tensor], meaning: Property) -> dict[str, str]:
+    """The four digests by role."""
+    return {
+        "graph": graph_digest(graph),
+        "payload": payload_digest(graph, tensors),
+        "input": input_digest(meaning),
+        "output": output_digest(meaning, output_ids(graph)),
+    }
+
+
+def bundle_digests(read: Callable[[str], bytes], files: dict[str, str]) -> dict[str, str]:
+    """The four digests of a bundle, whose files `read` gives by name."""
+    graph = json.loads(read(files["graph"]))
+    tensors = read_safetensors(read(files["payload"]))
+    name = files["property"]
+    meaning = (property_from_json if name.endswith(".json") else property_from_vnnlib)(read(name))
+    return document_digests(graph, tensors, meaning)
+
+
+def claim_digest(kind: str, proposition: str, digests: dict[str, str]) -> str:
+    """The claim digest of a bundle."""
+    parts = [bytes.fromhex(digests[role]) for role in ("graph", "payload", "input", "output") if role in digests]
+    return digest("claim", text(kind), text(proposition), *parts)
+
+
+def main(folders: list[Path]) -> None:
+    """Compare the recorded digests of every folder."""
+    for folder in folders:
+        manifest = json.loads((folder / "bundle.json").read_bytes())
+        computed = bundle_digests(lambda name: (folder / name).read_bytes(), manifest["files"])
+        for role, value in manifest["digests"].items():
+            if computed[role] != value:
+                raise SystemExit(f"{folder}: {role}: {value} is recorded, {computed[role]} computed")
+        print(folder, claim_digest(manifest["kind"], "unsat", computed))
+
+
+if __name__ == "__main__":
+    main([Path(argument) for argument in sys.argv[1:]])

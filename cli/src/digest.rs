@@ -1,0 +1,162 @@
+//! `certkern digest`: the digests of documents, computed by the kernel's code from their bytes.
+
+use crate::Format;
+use crate::failure::Failure;
+use crate::input::Input;
+use crate::output;
+use certkern_graph::Graph;
+use certkern_wire::{Limits, Rejection, Role, digest, json};
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+pub(crate) const HELP: &str = "\
+Examples:
+  certkern digest bundle/
+  certkern digest graph.json payload.safetensors
+  certkern digest graph.json payload.safetensors spec.vnnlib
+
+A file ending in .safetensors is a payload, one in .vnnlib a property; a .json file is what its `format`
+says. A payload has a digest only with its graph, and the output digest needs graph and property, because
+it covers the output ids. Of a bundle the digests of the documents are printed, whatever its manifest names.";
+
+/// The arguments of `certkern digest`.
+#[derive(clap::Args)]
+pub(crate) struct Digest {
+    /// A bundle (a folder), or a graph, a payload, a property
+    #[arg(required = true, num_args = 1..=3)]
+    files: Vec<PathBuf>,
+    /// How the digests are printed
+    #[arg(long, value_enum, default_value = "text")]
+    format: Format,
+}
+
+/// A document by its role, with its name.
+#[derive(Default)]
+struct Documents {
+    graph: Option<(String, Vec<u8>)>,
+    payload: Option<(String, Vec<u8>)>,
+    property: Option<(String, Vec<u8>)>,
+}
+
+/// Digests by role.
+pub(crate) type Digests = Vec<(Role, String)>;
+
+impl Digest {
+    pub(crate) fn run(&self) -> Result<u8, Failure> {
+        let limits = Limits::default();
+        let digests = self.read(&limits)?.digests(&limits)?;
+        output::print(&match self.format {
+            Format::Text => text(&digests),
+            Format::Json => {
+                let digests = digests.iter().map(|(role, digest)| (role.name().to_owned(), json!(digest)));
+                let digests: Map<String, Value> = digests.collect();
+                format!("{}\n", json!({"certkern": env!("CARGO_PKG_VERSION"), "command": "digest", "digests": digests}))
+            }
+        })?;
+        Ok(0)
+    }
+
+    fn read(&self, limits: &Limits) -> Result<Documents, Failure> {
+        let mut documents = Documents::default();
+        for path in &self.files {
+            let name = path.display().to_string();
+            match Input::read(path, limits)? {
+                Input::Folder(files) if self.files.len() == 1 => return Documents::of_bundle(files, limits),
+                Input::Folder(_) => return Err(Failure::Usage(format!("{name} is a folder: give a bundle alone"))),
+                Input::File(bytes) => documents.add(name, bytes, limits)?,
+            }
+        }
+        Ok(documents)
+    }
+}
+
+/// One line for each digest.
+pub(crate) fn text(digests: &Digests) -> String {
+    digests.iter().map(|(role, digest)| format!("{:<8} {digest}\n", role.name())).collect()
+}
+
+/// The digests of the documents of a bundle.
+pub(crate) fn of_bundle(files: BTreeMap<String, Vec<u8>>, limits: &Limits) -> Result<Digests, Failure> {
+    Documents::of_bundle(files, limits)?.digests(limits)
+}
+
+/// The digests of a graph.
+pub(crate) fn of_graph(graph: &Graph) -> Digests {
+    vec![(Role::Graph, graph.digest().to_string()), (Role::Payload, graph.payload_digest().to_string())]
+}
+
+impl Documents {
+    /// The documents that the manifest names.
+    fn of_bundle(mut files: BTreeMap<String, Vec<u8>>, limits: &Limits) -> Result<Self, Failure> {
+        const MANIFEST: &str = "bundle.json";
+        let manifest =
+            files.remove(MANIFEST).ok_or_else(|| Failure::Usage("the folder has no bundle.json".to_owned()))?;
+        let named = |role| named(&manifest, role, limits).map_err(|rejection| rejection.in_file(MANIFEST));
+        let mut take = |role| -> Result<_, Failure> {
+            let name = named(role)?;
+            let bytes = files.remove(&name);
+            let bytes =
+                bytes.ok_or_else(|| Failure::Usage(format!("the bundle has no file {name:?} for its {role}")))?;
+            Ok(Some((name, bytes)))
+        };
+        Ok(Self { graph: take("graph")?, payload: take("payload")?, property: take("property")? })
+    }
+
+    fn add(&mut self, name: String, bytes: Vec<u8>, limits: &Limits) -> Result<(), Failure> {
+        let slot = if name.ends_with(".safetensors") {
+            &mut self.payload
+        } else if name.ends_with(".vnnlib") {
+            &mut self.property
+        } else {
+            match format(&bytes, limits).map_err(|rejection| rejection.in_file(&name))?.as_str() {
+                "certkern.property.v1" => &mut self.property,
+                _ => &mut self.graph,
+            }
+        };
+        if slot.is_some() {
+            return Err(Failure::Usage(format!("{name}: there is such a document already")));
+        }
+        *slot = Some((name, bytes));
+        Ok(())
+    }
+
+    fn digests(&self, limits: &Limits) -> Result<Digests, Failure> {
+        let graph = match (&self.graph, &self.payload) {
+            (Some((name, bytes)), payload) => {
+                let payload = payload.as_ref().map(|(_, bytes)| bytes.as_slice());
+                Some(Graph::read(bytes, payload, limits).map_err(|rejection| rejection.in_file(name))?)
+            }
+            (None, Some((name, _))) => {
+                return Err(Failure::Usage(format!("{name}: a payload has a digest only with its graph")));
+            }
+            (None, None) => None,
+        };
+        let property = self
+            .property
+            .as_ref()
+            .map(|(name, bytes)| certkern_claims::read_property(name, bytes, limits))
+            .transpose()?;
+        let mut digests = graph.as_ref().map(of_graph).unwrap_or_default();
+        if let Some(property) = &property {
+            digests.push((Role::Input, digest::input_digest(property).to_string()));
+            if let Some(graph) = &graph {
+                digests.push((Role::Output, digest::output_digest(graph.output_ids(), property).to_string()));
+            }
+        }
+        Ok(digests)
+    }
+}
+
+/// The member `format` of a JSON document.
+fn format(bytes: &[u8], limits: &Limits) -> Result<String, Rejection> {
+    let document = json::parse(bytes, limits)?;
+    Ok(document.object("")?.required("format")?.string("format")?.to_owned())
+}
+
+/// The file that a manifest names for a role.
+fn named(manifest: &[u8], role: &'static str, limits: &Limits) -> Result<String, Rejection> {
+    let document = json::parse(manifest, limits)?;
+    let mut files = document.object("")?.required("files")?.object("files")?;
+    Ok(files.required(role)?.string(&format!("files.{role}"))?.to_owned())
+}

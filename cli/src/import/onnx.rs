@@ -1,0 +1,71 @@
+//! `certkern import onnx`: a network as a graph and a payload.
+
+use super::exit_codes;
+use crate::failure::Failure;
+use crate::{digest, input, output};
+use certkern_graph::Graph;
+use certkern_wire::Limits;
+use std::ffi::OsStr;
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+pub(crate) const HELP: &str = concat!(
+    "Example:\n  certkern import onnx net.onnx -o net\n\n\
+     Writes net/graph.json and net/payload.safetensors and prints their digests. A folder that holds anything else is refused.",
+    exit_codes!()
+);
+
+const GRAPH: &str = "graph.json";
+const PAYLOAD: &str = "payload.safetensors";
+
+/// The arguments of `certkern import onnx`.
+#[derive(clap::Args)]
+pub(crate) struct Onnx {
+    /// The network
+    #[arg(value_name = "NET")]
+    network: PathBuf,
+    /// The folder to write
+    #[arg(short, long, value_name = "DIR")]
+    output: PathBuf,
+}
+
+impl Onnx {
+    pub(crate) fn run(&self) -> Result<u8, Failure> {
+        let limits = Limits::default();
+        let bytes = input::file(&self.network, &limits)?;
+        output::keep_clear(&self.output, &[&self.network])?;
+        refuse_other_folder(&self.output)?;
+        let imported = certkern_onnx::import(&bytes)
+            .map_err(|error| Failure::Import(format!("{}: {error}", self.network.display())))?;
+        let graph = Graph::read(imported.graph.as_bytes(), Some(&imported.payload), &limits)?;
+        fs::create_dir_all(&self.output).map_err(|error| Failure::io("write", &self.output, &error))?;
+        // The graph comes last: where it stands, its payload does.
+        output::write_file(&self.output.join(PAYLOAD), &imported.payload)?;
+        output::write_file(&self.output.join(GRAPH), imported.graph.as_bytes())?;
+        let digests = digest::text(&digest::of_graph(&graph));
+        let (nodes, from, to) = (graph.nodes().len(), &imported.input_shape, &imported.output_shape);
+        output::print(&format!("{digests}nodes    {nodes}\ninput    {from:?}\noutput   {to:?}\n"))?;
+        Ok(0)
+    }
+}
+
+/// Refuses a path that holds anything but an earlier import or nothing.
+fn refuse_other_folder(folder: &Path) -> Result<(), Failure> {
+    let refuse = |what: String| Failure::Usage(format!("{} {what}; choose another folder", folder.display()));
+    let entries = match fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+        Err(error) if error.kind() == ErrorKind::NotADirectory => return Err(refuse("is no folder".to_owned())),
+        Err(error) => return Err(Failure::io("write", folder, &error)),
+    };
+    for entry in entries {
+        let entry = entry.map_err(|error| Failure::io("read", folder, &error))?;
+        let name = entry.file_name();
+        let known = [OsStr::new(GRAPH), OsStr::new(PAYLOAD)].contains(&name.as_os_str());
+        if !known || !entry.file_type().is_ok_and(|kind| kind.is_file()) {
+            return Err(refuse(format!("holds {}", name.to_string_lossy())));
+        }
+    }
+    Ok(())
+}

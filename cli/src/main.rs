@@ -1,0 +1,110 @@
+//! The binary `certkern`: arguments, files, progress, printing, exit codes. What is true is decided in the kernel; here it is printed.
+
+mod check;
+mod digest;
+mod failure;
+mod import;
+mod input;
+mod output;
+mod progress;
+mod source;
+
+use clap::{Parser, Subcommand, ValueEnum};
+use failure::Failure;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process::ExitCode;
+
+const EXIT_CODES: &str = "\
+Exit codes:
+   0  accepted: the kernel proved the proposition
+   1  rejected: well formed and bound, not proved with these hints
+   2  rejected: the bytes are not a certificate of this claim
+   3  limit: a named budget was exceeded
+  64  usage: wrong arguments, or a file that cannot be read or written
+  70  internal error: no verdict
+
+Standard output holds the result; progress and complaints go to standard error.";
+
+const EXAMPLES: &str = "\
+Examples:
+  certkern check bundle/ --onnx net.onnx --property spec.vnnlib
+  certkern import abcrown dump/ --onnx net.onnx --property spec.vnnlib -o bundle
+  certkern import onnx net.onnx -o net
+  certkern digest bundle/";
+
+/// Checks certificates about neural networks in exact arithmetic.
+#[derive(Parser)]
+#[command(name = "certkern", version, after_help = format!("{EXAMPLES}\n\n{EXIT_CODES}"))]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Check a certificate: a bundle (a folder), or a graph in one JSON document
+    #[command(after_help = format!("{}\n\n{EXIT_CODES}", check::HELP))]
+    Check(check::Check),
+    /// Turn what other programs left behind into documents that can be checked
+    #[command(subcommand)]
+    Import(import::Import),
+    /// Print the digests of documents, computed from their bytes
+    #[command(after_help = format!("{}\n\n{EXIT_CODES}", digest::HELP))]
+    Digest(digest::Digest),
+}
+
+/// How a result is printed.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// For people
+    Text,
+    /// For scripts
+    Json,
+}
+
+fn main() -> ExitCode {
+    std::panic::set_hook(Box::new(|panic| output::complain(&format!("internal error, please report it: {panic}"))));
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            // A reader that has gone needs no help text.
+            let _ = error.print();
+            return ExitCode::from(if error.use_stderr() { failure::USAGE } else { 0 });
+        }
+    };
+    ExitCode::from(guarded(|| match &arguments.command {
+        Command::Check(check) => check.run(),
+        Command::Import(import) => import.run(),
+        Command::Digest(digest) => digest.run(),
+    }))
+}
+
+/// The exit code of a command; a panic is an internal error and never a verdict.
+fn guarded(command: impl FnOnce() -> Result<u8, Failure>) -> u8 {
+    match catch_unwind(AssertUnwindSafe(command)) {
+        Ok(Ok(code)) => code,
+        Ok(Err(failure)) => {
+            output::complain(&failure.to_string());
+            failure.exit_code()
+        }
+        Err(_) => failure::INTERNAL,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn a_panic_is_an_internal_error() {
+        assert_eq!(guarded(|| panic!("on purpose")), 70);
+        assert_eq!(guarded(|| Err(Failure::Usage("on purpose".to_owned()))), 64);
+        assert_eq!(guarded(|| Ok(3)), 3);
+    }
+
+    #[test]
+    fn arguments_are_consistent() {
+        Arguments::command().debug_assert();
+    }
+}

@@ -1,0 +1,176 @@
+//! Every case under `certs/accept` and `certs/reject`, through the binary.
+//!
+//! A case is a folder (a bundle) or a `.json` file (a graph). Beside it may stand `<name>.args`: further arguments, one a line, paths from
+//! the root of the repository. The folder of an accepted case is its certificate kind, that of a rejected case the code expected.
+
+use crate::support::{certkern, entries, root, text};
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Codes without a case under `certs/reject`, and why.
+const WITHOUT_CASE: &[(&str, &str)] = &[
+    ("internal", "no document is known that leads there; one that did would be a bug to mend"),
+    ("limit.bytes", "needs a file of 4 GiB; tests/check.rs makes one with a hole"),
+    ("limit.json-bytes", "needs a document of 256 MiB; tested in kernel/wire with smaller limits"),
+    ("limit.json-values", "needs a document of 80 MB; tested in kernel/wire with smaller limits"),
+    ("limit.header-bytes", "needs a file of 100 MB; tested in kernel/wire with smaller limits"),
+    ("limit.tensors", "needs a file of 50 MB; tested in kernel/wire with smaller limits"),
+    ("limit.property-expressions", "needs a file of 80 MB; tested in kernel/wire with smaller limits"),
+    ("limit.variables", "needs a file of 200 MB; tested in kernel/wire with smaller limits"),
+    ("limit.nodes", "needs a document of 50 MB; tested in kernel/graph with smaller limits"),
+    ("limit.row-length", "needs a property of two million variables, 100 MB"),
+    ("limit.tree-nodes", "needs a file of 1.3 GB; tested in kernel/claims with smaller limits"),
+];
+
+/// A case: its path from the root of the repository, and the name of its folder.
+struct Case {
+    path: PathBuf,
+    folder: String,
+}
+
+fn cases(verdict: &str) -> Vec<Case> {
+    let top = root().join("certs").join(verdict);
+    if !top.is_dir() {
+        return Vec::new();
+    }
+    let is_case = |path: &PathBuf| path.is_dir() || path.extension().is_some_and(|ending| ending == "json");
+    let folders = entries(&top).into_iter().filter(|path| path.is_dir());
+    let cases = folders.flat_map(|folder| {
+        let name = folder.file_name().unwrap().to_str().unwrap().to_owned();
+        entries(&folder).into_iter().filter(is_case).map(move |path| Case { path, folder: name.clone() })
+    });
+    cases.map(|case| Case { path: case.path.strip_prefix(root()).unwrap().to_owned(), ..case }).collect()
+}
+
+/// The arguments that stand beside a case.
+fn arguments(case: &Path) -> Vec<String> {
+    match fs::read_to_string(root().join(case.with_extension("args"))) {
+        Ok(lines) => lines.lines().filter(|line| !line.is_empty()).map(str::to_owned).collect(),
+        Err(_) => Vec::new(),
+    }
+}
+
+/// What is wrong with the run of a case: `s` line, JSON report and exit code must tell one verdict.
+fn check(case: &Case) -> Result<(String, Value), String> {
+    let mut command = vec!["check".to_owned(), "--format".to_owned(), "json".to_owned(), text(&case.path).to_owned()];
+    command.extend(arguments(&case.path));
+    let run = certkern(command);
+    let lines: Vec<&str> = run.stdout.lines().collect();
+    let [json, line] = lines.as_slice() else {
+        return Err(format!("exit code {}, no report and verdict line: {}", run.code, run.stderr.trim()));
+    };
+    let json: Value = serde_json::from_str(json).map_err(|error| error.to_string())?;
+    let report = json["report"].clone();
+    let agree = report["line"] == *line && report["exit_code"] == run.code && run.stderr.is_empty();
+    if agree {
+        Ok(((*line).to_owned(), report))
+    } else {
+        Err(format!("line `{line}`, exit code {}, {report}", run.code))
+    }
+}
+
+fn accepted(case: &Case) -> Result<(), String> {
+    let (line, report) = check(case)?;
+    let words: Vec<&str> = line.split(' ').collect();
+    let [s, accepted, proposition, claim] = words.as_slice() else { return Err(line) };
+    let told = (*s, *accepted, &report["proposition"], &report["claim"], &report["kind"], &report["exit_code"]);
+    let expected = ("s", "ACCEPTED", &(*proposition).into(), &(*claim).into(), &case.folder.as_str().into(), &0.into());
+    if told == expected { Ok(()) } else { Err(format!("{line}: {report}")) }
+}
+
+fn rejected(case: &Case) -> Result<(), String> {
+    let (line, report) = check(case)?;
+    let expected = match case.folder.strip_prefix("limit.") {
+        Some(name) => format!("s LIMIT {name}"),
+        None => format!("s REJECTED {}", case.folder),
+    };
+    let code_agrees = report["code"] == case.folder.as_str() && report["exit_code"] != 0;
+    if line == expected && code_agrees { Ok(()) } else { Err(format!("`{line}` instead of `{expected}`: {report}")) }
+}
+
+/// Runs all cases and fails with every path that does not behave.
+fn all(verdict: &str, run: fn(&Case) -> Result<(), String>) -> usize {
+    let cases = cases(verdict);
+    let failed: Vec<String> = cases
+        .iter()
+        .filter_map(|case| run(case).err().map(|what| format!("{}: {what}", case.path.display())))
+        .collect();
+    assert!(failed.is_empty(), "{} of {} cases:\n{}", failed.len(), cases.len(), failed.join("\n"));
+    eprintln!("{} cases under certs/{verdict}", cases.len());
+    cases.len()
+}
+
+#[test]
+fn accept() {
+    assert!(all("accept", accepted) > 0, "certs/accept is empty");
+}
+
+#[test]
+fn reject() {
+    assert!(all("reject", rejected) > 0, "certs/reject is empty");
+}
+
+/// The texts of the kernel's source files.
+fn kernel() -> Vec<String> {
+    let mut folders: Vec<PathBuf> = entries(&root().join("kernel")).into_iter().map(|path| path.join("src")).collect();
+    let mut texts = Vec::new();
+    while let Some(folder) = folders.pop() {
+        if !folder.is_dir() {
+            continue;
+        }
+        for path in entries(&folder) {
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|ending| ending == "rs") {
+                texts.push(fs::read_to_string(path).unwrap());
+            }
+        }
+    }
+    texts
+}
+
+/// The string literals that follow `mark` in a text, up to white space.
+fn literals<'a>(text: &'a str, mark: &str) -> Vec<&'a str> {
+    let after = text.split(mark).skip(1).map(str::trim_start);
+    after.filter_map(|rest| rest.strip_prefix('"')?.split('"').next()).collect()
+}
+
+/// Every code that a rejection can have: the literals of `Reason::code`, the roles, and the budgets that the kernel names.
+fn codes() -> BTreeSet<String> {
+    let reason = fs::read_to_string(root().join("kernel/wire/src/reason.rs")).unwrap();
+    let body = reason.split("pub fn code(&self)").nth(1).unwrap().split("code.to_owned()").next().unwrap();
+    let mut codes: BTreeSet<String> = literals(body, "=> ").into_iter().map(str::to_owned).collect();
+    let formatted: BTreeSet<&str> = literals(body, "format!(").into_iter().collect();
+    assert_eq!(formatted, ["bind.{}", "limit.{name}"].into(), "a code that this test does not know how to enumerate");
+    let roles = reason.split("impl Role").nth(1).unwrap().split("impl Reason").next().unwrap();
+    codes.extend(literals(roles, "=> ").into_iter().map(|role| format!("bind.{role}")));
+    for text in kernel() {
+        // Tests at the foot of a file name budgets too.
+        let text = text.split("#[cfg(test)]\nmod tests").next().unwrap();
+        for mark in [" within(", "(within(", "Limit { name: "] {
+            codes.extend(literals(text, mark).into_iter().map(|name| format!("limit.{name}")));
+        }
+    }
+    codes
+}
+
+#[test]
+fn every_code_has_a_case() {
+    let codes = codes();
+    for sample in
+        ["json.syntax", "graph.shape-mismatch", "bind.output", "leaf.unproved", "limit.json-depth", "internal"]
+    {
+        assert!(codes.contains(sample), "{sample} is not among {codes:?}");
+    }
+    let covered: BTreeSet<String> = cases("reject").into_iter().map(|case| case.folder).collect();
+    let excused: BTreeSet<String> = WITHOUT_CASE.iter().map(|(code, _)| (*code).to_owned()).collect();
+    let missing: Vec<&String> =
+        codes.iter().filter(|code| !covered.contains(*code) && !excused.contains(*code)).collect();
+    let unknown: Vec<&String> = covered.union(&excused).filter(|code| !codes.contains(*code)).collect();
+    let needless: Vec<&String> = excused.intersection(&covered).collect();
+    assert!(missing.is_empty(), "codes without a case under certs/reject: {missing:?}");
+    assert!(unknown.is_empty(), "no such code: {unknown:?}");
+    assert!(needless.is_empty(), "excused, but there is a case: {needless:?}");
+}

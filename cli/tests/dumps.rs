@@ -1,0 +1,62 @@
+//! Real runs of α,β-CROWN: imported, then checked against the network and the property of the run.
+
+use crate::support::{Run, certkern, entries, only, root, shared, text};
+use std::path::Path;
+
+/// Imports a dump to `bundle`.
+fn import(dump: &Path, bundle: &Path) -> Run {
+    let (onnx, property) = (only(dump, "onnx"), only(dump, "vnnlib"));
+    let (onnx, property) = (text(&onnx), text(&property));
+    certkern(["import", "abcrown", text(dump), "--onnx", onnx, "--property", property, "-o", text(bundle)])
+}
+
+/// Imports and checks a dump; what went wrong, if something did.
+fn replay(dump: &Path) -> Result<(), String> {
+    let scratch = tempfile::tempdir().unwrap();
+    let bundle = scratch.path().join("bundle");
+    let imported = import(dump, &bundle);
+    if imported.code != 0 {
+        return Err(format!("import: exit code {}: {}", imported.code, imported.stderr));
+    }
+    let (onnx, property) = (only(dump, "onnx"), only(dump, "vnnlib"));
+    let run = certkern(["check", text(&bundle), "--onnx", text(&onnx), "--property", text(&property)]);
+    let compared = run.stdout.contains("compared  model:") && run.stdout.contains("compared  property:");
+    if run.code == 0 && run.last_line().starts_with("s ACCEPTED unsat ") && compared {
+        return Ok(());
+    }
+    Err(format!("check: exit code {}: {}{}", run.code, run.stdout, run.stderr))
+}
+
+/// Replays dumps and fails with every one that is not accepted.
+#[track_caller]
+fn all(dumps: &[impl AsRef<Path>], expected: usize) {
+    let failed: Vec<String> = dumps
+        .iter()
+        .filter_map(|dump| replay(dump.as_ref()).err().map(|what| format!("{}: {what}", dump.as_ref().display())))
+        .collect();
+    assert!(failed.is_empty(), "{} of {}:\n{}", failed.len(), dumps.len(), failed.join("\n"));
+    assert_eq!(dumps.len(), expected);
+}
+
+#[test]
+fn our_own_dumps_are_accepted() {
+    all(&entries(&root().join("certs/dumps")), 3);
+}
+
+#[test]
+fn real_relu_runs_are_accepted() {
+    let Some(shared) = shared() else { return };
+    let mut dumps = entries(&shared.join("abcrown_dumps"));
+    dumps.retain(|path| path.is_dir() && !text(path).contains("sigmoid"));
+    all(&dumps, 7);
+}
+
+#[test]
+fn a_sigmoid_network_is_refused_by_name() {
+    let Some(shared) = shared() else { return };
+    let scratch = tempfile::tempdir().unwrap();
+    let run = import(&shared.join("abcrown_dumps/digits_sigmoid_1404_0.08_root"), &scratch.path().join("bundle"));
+    assert_eq!((run.code, run.stdout.as_str()), (2, ""));
+    assert!(run.stderr.contains("Sigmoid is not supported"), "{}", run.stderr);
+    assert!(!scratch.path().join("bundle").exists());
+}

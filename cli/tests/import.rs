@@ -1,0 +1,87 @@
+//! `certkern import`: what is written, and what is never overwritten.
+
+use crate::support::{certkern, entries, root, small_bundle, small_dump, text};
+use std::fs;
+use std::path::Path;
+
+fn names(folder: &Path) -> Vec<String> {
+    entries(folder).iter().map(|path| path.file_name().unwrap().to_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn a_network_becomes_a_graph_and_a_payload() {
+    let scratch = tempfile::tempdir().unwrap();
+    let out = scratch.path().join("deep/net");
+    let [_, net, _] = small_dump();
+    // Twice: an earlier import may be replaced.
+    for _ in 0..2 {
+        let run = certkern(["import", "onnx", text(&net), "-o", text(&out)]);
+        assert_eq!((run.code, run.stderr.as_str()), (0, ""));
+        assert_eq!(names(&out), ["graph.json", "payload.safetensors"]);
+        let digests = certkern(["digest", text(&out.join("graph.json")), text(&out.join("payload.safetensors"))]);
+        assert!(run.stdout.starts_with(&digests.stdout), "{}{}", run.stdout, digests.stdout);
+        assert!(run.stdout.contains("input    [1, 2]\noutput   [1, 1]\n"), "{}", run.stdout);
+    }
+    let bundle = scratch.path().join("bundle");
+    small_bundle(&bundle);
+    for name in ["graph.json", "payload.safetensors"] {
+        assert_eq!(fs::read(out.join(name)).unwrap(), fs::read(bundle.join(name)).unwrap());
+    }
+}
+
+#[test]
+fn other_folders_stay_as_they_are() {
+    let scratch = tempfile::tempdir().unwrap();
+    let [dump, net, property] = small_dump();
+    let copy = scratch.path().join("graph.json");
+    fs::copy(&net, &copy).unwrap();
+    let before = names(&dump);
+    let onnx = |net: &Path, out: &Path| certkern(["import", "onnx", text(net), "-o", text(out)]);
+    onnx(&net, &dump).expect_usage("would overwrite");
+    onnx(&net, &net).expect_usage("would overwrite");
+    // A network by the very name of the output.
+    onnx(&copy, scratch.path()).expect_usage("would overwrite");
+    assert_eq!(fs::read(&copy).unwrap(), fs::read(&net).unwrap());
+    let other = scratch.path().join("other");
+    fs::create_dir(&other).unwrap();
+    fs::write(other.join("mine"), "").unwrap();
+    onnx(&net, &other).expect_usage("holds mine");
+    onnx(&net, &other.join("mine")).expect_usage("is no folder");
+    let abcrown = |out: &Path| {
+        let (onnx, property) = (text(&net), text(&property));
+        certkern(["import", "abcrown", text(&dump), "--onnx", onnx, "--property", property, "-o", text(out)])
+    };
+    abcrown(&dump).expect_usage("would overwrite");
+    abcrown(&dump.join("bundle")).expect_usage("would overwrite");
+    abcrown(&other).expect_usage("choose another folder");
+    assert_eq!(names(&other), ["mine"]);
+    assert_eq!(names(&dump), before);
+    assert_eq!(names(scratch.path()), ["graph.json", "other"]);
+}
+
+#[test]
+fn what_cannot_be_imported_is_told() {
+    let scratch = tempfile::tempdir().unwrap();
+    let [dump, net, property] = small_dump();
+    let out = scratch.path().join("out");
+    let broken = certkern(["import", "onnx", text(&property), "-o", text(&out)]);
+    assert_eq!((broken.code, broken.stdout.as_str()), (2, ""));
+    assert!(broken.stderr.contains("property.vnnlib"), "{}", broken.stderr);
+    let other = root().join("certs/misread/two_matmuls");
+    let (onnx, spec) = (other.join("net.onnx"), other.join("property.vnnlib"));
+    let mixed = certkern([
+        "import",
+        "abcrown",
+        text(&dump),
+        "--onnx",
+        text(&onnx),
+        "--property",
+        text(&spec),
+        "-o",
+        text(&out),
+    ]);
+    assert_eq!((mixed.code, mixed.stdout.as_str()), (2, ""));
+    assert!(!out.exists());
+    certkern(["import", "onnx", "absent", "-o", text(&out)]).expect_usage("cannot read absent");
+    certkern(["import", "onnx", text(&net)]).expect_usage("--output");
+}

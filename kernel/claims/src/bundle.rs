@@ -1,0 +1,120 @@
+//! Bundles: the manifest, the files that it names, and the binding of documents to digests.
+
+use crate::{Observer, leaves};
+use certkern_core::property::Property;
+use certkern_graph::Graph;
+use certkern_seal::{Digests, Documents, Theorem};
+use certkern_wire::digest::{GraphDigest, InputDigest, OutputDigest, PayloadDigest};
+use certkern_wire::fields::Fields;
+use certkern_wire::json::{self, Json};
+use certkern_wire::limits::Limits;
+use certkern_wire::reason::{Fault, Reason, Rejection};
+use certkern_wire::{property, vnnlib};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The files of a bundle by name.
+pub type Files<'a> = BTreeMap<String, &'a [u8]>;
+
+/// The name of the manifest.
+const MANIFEST: &str = "bundle.json";
+
+/// What a manifest says.
+struct Manifest {
+    graph: String,
+    payload: String,
+    property: String,
+    certificate: String,
+    hints: Option<String>,
+    digests: Digests,
+}
+
+pub(crate) fn check(files: &Files<'_>, limits: &Limits, observer: &mut dyn Observer) -> Result<Theorem, Rejection> {
+    let manifest = file(files, MANIFEST)?;
+    let manifest = read_manifest(manifest, limits).map_err(|rejection| rejection.in_file(MANIFEST))?;
+    no_strangers(files, &manifest)?;
+    let payload = Some(file(files, &manifest.payload)?);
+    let graph = Graph::read(file(files, &manifest.graph)?, payload, limits);
+    let graph = graph.map_err(|rejection| rejection.in_file(&manifest.graph))?;
+    let property = read_property(&manifest.property, file(files, &manifest.property)?, limits)?;
+    let documents = Documents::new(graph, property)?;
+    documents.bind(&manifest.digests).map_err(|rejection| rejection.in_file(MANIFEST))?;
+    let certificate = (manifest.certificate.as_str(), file(files, &manifest.certificate)?);
+    let hints = match &manifest.hints {
+        Some(name) => Some((name.as_str(), file(files, name)?)),
+        None => None,
+    };
+    leaves::check(&documents, certificate, hints, limits, observer)
+}
+
+/// Reads a property in VNN-LIB, or in JSON by the ending `.json` of its name.
+///
+/// # Errors
+/// What the reader refuses, with the name as the file of each fault.
+pub fn read_property(name: &str, bytes: &[u8], limits: &Limits) -> Result<Property, Rejection> {
+    let parsed = if name.ends_with(".json") { property::parse(bytes, limits) } else { vnnlib::parse(bytes, limits) };
+    parsed.map_err(|rejection| rejection.in_file(name))
+}
+
+fn file<'a>(files: &Files<'a>, name: &str) -> Result<&'a [u8], Rejection> {
+    let found = files.get(name).copied();
+    found.ok_or_else(|| Reason::BundleFile { name: name.to_owned(), detail: "is not in the bundle" }.into())
+}
+
+/// Every file is named exactly once.
+fn no_strangers(files: &Files<'_>, manifest: &Manifest) -> Result<(), Rejection> {
+    let mut known = BTreeSet::from([MANIFEST]);
+    let Manifest { graph, payload, property, certificate, hints, .. } = manifest;
+    for name in [graph, payload, property, certificate].into_iter().chain(hints) {
+        if !known.insert(name) {
+            return Err(Reason::BundleFile { name: name.clone(), detail: "is named twice" }.into());
+        }
+    }
+    match files.keys().find(|name| !known.contains(name.as_str())) {
+        Some(name) => Err(Reason::BundleFile { name: name.clone(), detail: "is not named by the manifest" }.into()),
+        None => Ok(()),
+    }
+}
+
+fn read_manifest(bytes: &[u8], limits: &Limits) -> Result<Manifest, Rejection> {
+    let document = json::parse(bytes, limits)?;
+    let mut fields = document.object("")?;
+    expect(fields.required("format")?, "format", "certkern.bundle.v1")?;
+    expect(fields.required("kind")?, "kind", "leaves")?;
+    let mut names = fields.required("files")?.object("files")?;
+    let mut name = |key| names.required(key)?.string(&format!("files.{key}")).map(ToOwned::to_owned);
+    let (graph, payload, property, certificate) =
+        (name("graph")?, name("payload")?, name("property")?, name("certificate")?);
+    let hints = names.optional("hints").map(|hints| hints.string("files.hints").map(ToOwned::to_owned)).transpose()?;
+    finish(names)?;
+    let mut named = fields.required("digests")?.object("digests")?;
+    let digests = Digests {
+        graph: digest(&mut named, "graph", GraphDigest::parse)?,
+        payload: digest(&mut named, "payload", PayloadDigest::parse)?,
+        input: digest(&mut named, "input", InputDigest::parse)?,
+        output: digest(&mut named, "output", OutputDigest::parse)?,
+    };
+    finish(named)?;
+    if let Some(provenance) = fields.optional("provenance") {
+        provenance.members("provenance")?;
+    }
+    finish(fields)?;
+    Ok(Manifest { graph, payload, property, certificate, hints, digests })
+}
+
+fn digest<D>(fields: &mut Fields<'_>, role: &str, parse: impl Fn(&str) -> Result<D, Reason>) -> Result<D, Fault> {
+    let (json, path) = (fields.required(role)?, fields.path(role));
+    parse(json.string(&path)?).map_err(|reason| json.fault(reason, &path))
+}
+
+/// The one format or kind that is known here.
+pub(crate) fn expect(json: &Json, path: &str, expected: &'static str) -> Result<(), Fault> {
+    match json.string(path)? {
+        found if found == expected => Ok(()),
+        found => Err(json.fault(Reason::BundleFormat { found: found.to_owned(), expected }, path)),
+    }
+}
+
+/// No field is left over.
+pub(crate) fn finish(fields: Fields<'_>) -> Result<(), Rejection> {
+    fields.finish().map_err(|faults| Rejection::of(faults).unwrap_or_else(|| Reason::Internal("no fault").into()))
+}

@@ -1,0 +1,129 @@
+//! The certificate as read: `cert.json` and its tensors.
+
+use super::Named;
+use super::bounds::{self, BoundSet};
+use super::hints::LeafHints;
+use super::tree::{self, Tree};
+use crate::bundle::{expect, finish};
+use certkern_core::num::Rational;
+use certkern_seal::Documents;
+use certkern_wire::json::{self, Json};
+use certkern_wire::limits::Limits;
+use certkern_wire::reason::{Fault, Reason, Rejection};
+use certkern_wire::tensors::TensorFile;
+
+/// Digits of 52 bits that rows keep where the certificate does not say.
+const DIGITS: usize = 3;
+
+/// A certificate of kind `leaves` whose arrays fit each other and the documents.
+#[derive(Debug)]
+pub(super) struct Certificate {
+    /// For each disjunct its tree.
+    pub(super) trees_of_disjuncts: Vec<usize>,
+    pub(super) trees: Vec<Tree>,
+    pub(super) thresholds: Vec<Rational>,
+    pub(super) sets: Vec<BoundSet>,
+    pub(super) hints: LeafHints,
+    /// Pairs of a leaf and a disjunct.
+    pub(super) entries: usize,
+    pub(super) digits: usize,
+}
+
+/// What stands in `cert.json`.
+struct Header {
+    trees: Vec<usize>,
+    thresholds: Vec<Rational>,
+    /// For each bound set whether it has slopes.
+    sets: Vec<bool>,
+    digits: usize,
+}
+
+impl Certificate {
+    pub(super) fn read(
+        documents: &Documents,
+        (name, bytes): Named<'_>,
+        hints: Option<Named<'_>>,
+        limits: &Limits,
+    ) -> Result<Self, Rejection> {
+        let header = read_header(bytes, limits).map_err(|rejection| rejection.in_file(name))?;
+        let disjuncts = documents.problem().property().disjuncts.len();
+        if header.trees.len() != disjuncts {
+            let text = format!("`trees` has {} entries for {disjuncts} disjuncts", header.trees.len());
+            return Err(Rejection::from(Reason::TreeMalformed(text)).in_file(name));
+        }
+        let (file, bytes) = hints.unwrap_or(("no hints file", EMPTY));
+        let read = || {
+            let mut tensors = TensorFile::parse(bytes, limits)?;
+            let certificate = Self::of(documents, header, &mut tensors, limits)?;
+            tensors.finish()?;
+            Ok(certificate)
+        };
+        read().map_err(|rejection: Rejection| rejection.in_file(file))
+    }
+
+    fn of(
+        documents: &Documents,
+        header: Header,
+        tensors: &mut TensorFile<'_>,
+        limits: &Limits,
+    ) -> Result<Self, Rejection> {
+        let Header { trees: trees_of_disjuncts, thresholds, sets, digits } = header;
+        let (trees, thresholds) = tree::read(tensors, thresholds, sets.len(), documents, limits)?;
+        let mut entries = 0_usize;
+        for (number, tree) in trees.iter().enumerate() {
+            let disjuncts = trees_of_disjuncts.iter().filter(|tree| **tree == number).count();
+            if disjuncts == 0 {
+                return Err(Reason::TreeMalformed(format!("tree {number} is no disjunct's tree")).into());
+            }
+            let more = tree.leaves().checked_mul(disjuncts).and_then(|more| entries.checked_add(more));
+            entries = more.ok_or(Reason::Limit { name: "tree-nodes", limit: u64::MAX })?;
+        }
+        if let Some(tree) = trees_of_disjuncts.iter().find(|tree| **tree >= trees.len()) {
+            return Err(Reason::TreeMalformed(format!("tree {tree} does not exist")).into());
+        }
+        let sets = bounds::read(tensors, &sets, documents)?;
+        let hints = LeafHints::read(tensors, entries, documents)?;
+        Ok(Self { trees_of_disjuncts, trees, thresholds, sets, hints, entries, digits })
+    }
+}
+
+/// A tensor file without tensors, for certificates that have no hints.
+const EMPTY: &[u8] = b"\x02\0\0\0\0\0\0\0{}";
+
+fn read_header(bytes: &[u8], limits: &Limits) -> Result<Header, Rejection> {
+    let document = json::parse(bytes, limits)?;
+    let mut fields = document.object("")?;
+    expect(fields.required("format")?, "format", "certkern.leaves.v1")?;
+    let trees = list(fields.required("trees")?, "trees", |json, path| json.index(path))?;
+    let thresholds = match fields.optional("thresholds") {
+        None => Vec::new(),
+        Some(thresholds) => list(thresholds, "thresholds", |json, path| json.rational(path, limits))?,
+    };
+    let sets = match fields.optional("bounds") {
+        None => vec![false],
+        Some(sets) => list(sets, "bounds", |json, path| match json.string(path)? {
+            "plain" => Ok(false),
+            "slopes" => Ok(true),
+            found => {
+                let (expected, found) = ("`plain` or `slopes`".to_owned(), found.to_owned());
+                Err(json.fault(Reason::JsonValue { expected, found }, path))
+            }
+        })?,
+    };
+    let digits = match fields.optional("precision") {
+        None => DIGITS,
+        Some(json) => match json.index("precision")? {
+            digits @ 2..=16 => digits,
+            other => {
+                let found = format!("{other} (2 to 16 is allowed)");
+                return Err(json.fault(Reason::JsonNumber(found), "precision").into());
+            }
+        },
+    };
+    finish(fields)?;
+    Ok(Header { trees, thresholds, sets, digits })
+}
+
+fn list<T>(json: &Json, path: &str, read: impl Fn(&Json, &str) -> Result<T, Fault>) -> Result<Vec<T>, Fault> {
+    json.array(path)?.iter().enumerate().map(|(i, item)| read(item, &format!("{path}[{i}]"))).collect()
+}

@@ -1,0 +1,82 @@
+//! One room for each certificate kind: it reads the certificate, calls the rules and combines their judgements. It can forge none, so a
+//! wrong room can only fail.
+//!
+//! Bytes go in, a [`Verdict`] comes out:
+//!
+//! ```
+//! use certkern_claims::check_document;
+//! use certkern_wire::limits::Limits;
+//!
+//! let graph = br#"{"format": "torchlean.ir.v1", "input_id": 0, "output_ids": [2], "nodes": [
+//!     {"id": 0, "kind": "input", "parents": [], "shape": [1, 4]},
+//!     {"id": 1, "kind": "relu", "parents": [0], "shape": [1, 4]},
+//!     {"id": 2, "kind": "sum", "parents": [1], "shape": []}]}"#;
+//! let verdict = check_document(graph, &Limits::default());
+//! assert!(verdict.line().starts_with("s ACCEPTED well-shaped "));
+//! assert!(verdict.report().text().starts_with("The graph is well-shaped: nodes=3, input=0, outputs=#[2]."));
+//!
+//! let wrong = String::from_utf8_lossy(graph).replace("\"shape\": []", "\"shape\": [4]");
+//! let verdict = check_document(wrong.as_bytes(), &Limits::default());
+//! assert_eq!((verdict.line().as_str(), verdict.exit_code()), ("s REJECTED graph.shape-mismatch", 2));
+//! ```
+
+#![forbid(unsafe_code)]
+#![deny(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::todo,
+    clippy::unimplemented,
+    clippy::unreachable,
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::cast_possible_wrap,
+    clippy::float_arithmetic,
+    clippy::disallowed_types,
+    clippy::disallowed_methods,
+    clippy::disallowed_macros,
+    clippy::allow_attributes_without_reason
+)]
+#![cfg_attr(
+    test,
+    allow(
+        clippy::arithmetic_side_effects,
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        clippy::cast_possible_wrap,
+        clippy::float_arithmetic,
+        reason = "tests may compute as they like"
+    )
+)]
+
+mod bundle;
+mod graph;
+mod leaves;
+
+pub use bundle::{Files, read_property};
+
+use certkern_seal::Verdict;
+use certkern_wire::limits::Limits;
+
+/// Watches a check go by.
+pub trait Observer {
+    /// `done` of `total` leaf entries are closed.
+    fn leaves(&mut self, done: usize, total: usize);
+}
+
+impl Observer for () {
+    fn leaves(&mut self, _: usize, _: usize) {}
+}
+
+/// Checks a bundle: a folder of files by name, `bundle.json` among them.
+pub fn check_bundle(files: &Files<'_>, limits: &Limits, observer: &mut dyn Observer) -> Verdict {
+    bundle::check(files, limits, observer).into()
+}
+
+/// Checks a claim that is one JSON document: a graph with its numbers in the nodes.
+pub fn check_document(document: &[u8], limits: &Limits) -> Verdict {
+    graph::check(document, limits).into()
+}

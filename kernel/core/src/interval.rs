@@ -1,0 +1,97 @@
+//! Closed intervals with dyadic ends.
+
+use crate::num::{Dyadic, Rational};
+use num_bigint::BigInt;
+use num_traits::One;
+
+/// Significant bits that ends keep when they are rounded outward.
+pub(crate) const PRECISION: u64 = 160;
+
+/// The numbers from `lower` to `upper`, both included. Empty if `lower > upper`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Interval {
+    /// The lower end.
+    pub lower: Dyadic,
+    /// The upper end.
+    pub upper: Dyadic,
+}
+
+impl Interval {
+    /// One number.
+    #[must_use]
+    pub fn point(value: Dyadic) -> Self {
+        Self { lower: value.clone(), upper: value }
+    }
+
+    /// A dyadic interval around the rationals from `lower` to `upper`; exact where they are dyadic.
+    #[must_use]
+    pub fn around(lower: &Rational, upper: &Rational) -> Self {
+        Self { lower: below(lower), upper: above(upper) }
+    }
+
+    /// Contains `{a + b}`; equal to it where no sum is excessively long ([`Dyadic::sum_down`]).
+    #[must_use]
+    pub fn plus(&self, other: &Self) -> Self {
+        Self { lower: self.lower.sum_down(&other.lower), upper: self.upper.sum_up(&other.upper) }
+    }
+
+    /// `{−a}`.
+    #[must_use]
+    pub fn negated(&self) -> Self {
+        Self { lower: -&self.upper, upper: -&self.lower }
+    }
+
+    /// `{factor · a}`.
+    #[must_use]
+    pub fn times(&self, factor: &Dyadic) -> Self {
+        let (a, b) = (&self.lower * factor, &self.upper * factor);
+        if factor.is_negative() { Self { lower: b, upper: a } } else { Self { lower: a, upper: b } }
+    }
+
+    /// Contains `{a / divisor}` for a positive `divisor`.
+    #[must_use]
+    pub fn over(&self, divisor: &BigInt) -> Self {
+        if divisor.is_one() {
+            return self.clone();
+        }
+        let divide = |value: &Dyadic| value.to_rational() / Rational::from_integer(divisor.clone());
+        Self::around(&divide(&self.lower), &divide(&self.upper))
+    }
+
+    /// The same interval or slightly more, with short ends.
+    #[must_use]
+    pub fn outward(&self) -> Self {
+        Self { lower: self.lower.round_down(PRECISION), upper: self.upper.round_up(PRECISION) }
+    }
+
+    /// The numbers in both.
+    #[must_use]
+    pub fn meet(self, other: Self) -> Self {
+        Self { lower: self.lower.max(other.lower), upper: self.upper.min(other.upper) }
+    }
+
+    /// Whether there is no number in it.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.lower > self.upper
+    }
+}
+
+/// A dyadic at most `value`, with [`PRECISION`] significant bits; `value` itself where it is dyadic.
+#[must_use]
+pub(crate) fn below(value: &Rational) -> Dyadic {
+    Dyadic::from_rational(value).unwrap_or_else(|| Dyadic::floor_rational(value, last_bit(value)))
+}
+
+/// A dyadic at least `value`; see [`below`].
+#[must_use]
+pub(crate) fn above(value: &Rational) -> Dyadic {
+    -below(&-value)
+}
+
+/// The exponent of the last of [`PRECISION`] bits of `value`: `|value| < 2^(bits(p) − bits(q) + 1)`.
+fn last_bit(value: &Rational) -> i64 {
+    let bits = |n: &BigInt| i64::try_from(n.bits()).unwrap_or(i64::MAX);
+    let magnitude = bits(value.numer()).saturating_sub(bits(value.denom()));
+    magnitude.saturating_sub(i64::try_from(PRECISION).unwrap_or(0))
+}

@@ -1,0 +1,334 @@
+//! Dyadic rationals `mantissa · 2^exponent` of unbounded length.
+
+use super::Rational;
+use num_bigint::BigInt;
+use num_integer::Integer;
+use num_traits::{One, Signed, ToPrimitive, Zero};
+use std::cmp::Ordering;
+use std::ops::{Add, Mul, Neg, Sub};
+
+/// Bits that a sum keeps: binary64 numbers span 2098.
+const REACH: i64 = 8192;
+
+/// The number `mantissa · 2^exponent`. The mantissa is odd, or it is zero with exponent zero, so equal numbers have equal parts.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Dyadic {
+    mantissa: BigInt,
+    exponent: i64,
+}
+
+impl Dyadic {
+    /// `mantissa · 2^exponent`.
+    #[must_use]
+    pub fn new(mantissa: impl Into<BigInt>, exponent: i64) -> Self {
+        let mantissa = mantissa.into();
+        match mantissa.trailing_zeros() {
+            None => Self { mantissa, exponent: 0 },
+            Some(0) => Self { mantissa, exponent },
+            Some(zeros) => Self { mantissa: mantissa >> zeros, exponent: exponent.saturating_add_unsigned(zeros) },
+        }
+    }
+
+    /// Zero.
+    #[must_use]
+    pub fn zero() -> Self {
+        Self { mantissa: BigInt::zero(), exponent: 0 }
+    }
+
+    /// The odd mantissa (or zero).
+    #[must_use]
+    pub fn mantissa(&self) -> &BigInt {
+        &self.mantissa
+    }
+
+    /// The exponent of two.
+    #[must_use]
+    pub fn exponent(&self) -> i64 {
+        self.exponent
+    }
+
+    /// Whether the number is zero.
+    #[must_use]
+    pub fn is_zero(&self) -> bool {
+        self.mantissa.is_zero()
+    }
+
+    /// Whether the number is below zero.
+    #[must_use]
+    pub fn is_negative(&self) -> bool {
+        self.mantissa.is_negative()
+    }
+
+    /// Whether the number is above zero.
+    #[must_use]
+    pub fn is_positive(&self) -> bool {
+        self.mantissa.is_positive()
+    }
+
+    /// The number that binary64 `bits` spell; `None` for NaN and infinities.
+    #[must_use]
+    pub fn from_f64_bits(bits: u64) -> Option<Self> {
+        Self::from_ieee(bits >> 63 != 0, (bits >> 52) & 0x7ff, bits & ((1 << 52) - 1), 52, 0x7ff)
+    }
+
+    /// The number that binary32 `bits` spell; `None` for NaN and infinities.
+    #[must_use]
+    pub fn from_f32_bits(bits: u32) -> Option<Self> {
+        let bits = u64::from(bits);
+        Self::from_ieee(bits >> 31 != 0, (bits >> 23) & 0xff, bits & ((1 << 23) - 1), 23, 0xff)
+    }
+
+    /// IEEE 754-2019 section 3.4: `(-1)^s · 1.f · 2^(e − bias)`, or `0.f · 2^(1 − bias)` when `e = 0`; `bias = top / 2`.
+    fn from_ieee(negative: bool, biased: u64, fraction: u64, width: u32, top: u64) -> Option<Self> {
+        if biased == top {
+            return None;
+        }
+        let (significand, biased) =
+            if biased == 0 { (fraction, 1) } else { (fraction | 1_u64.checked_shl(width)?, biased) };
+        let exponent = i64::try_from(biased).ok()?.checked_sub(i64::try_from(top >> 1).ok()?)?;
+        let mantissa = BigInt::from(significand);
+        let exponent = exponent.checked_sub(i64::from(width))?;
+        Some(Self::new(if negative { -mantissa } else { mantissa }, exponent))
+    }
+
+    /// The same number as a rational.
+    #[must_use]
+    pub fn to_rational(&self) -> Rational {
+        let shift = self.exponent.unsigned_abs();
+        if self.exponent >= 0 {
+            Rational::from_integer(&self.mantissa << shift)
+        } else {
+            Rational::new_raw(self.mantissa.clone(), BigInt::one() << shift)
+        }
+    }
+
+    /// The same number, if its denominator is a power of two.
+    #[must_use]
+    pub fn from_rational(value: &Rational) -> Option<Self> {
+        let shift = value.denom().trailing_zeros()?;
+        let odd = value.denom() >> shift;
+        let exponent = i64::try_from(shift).ok()?.checked_neg()?;
+        odd.is_one().then(|| Self::new(value.numer().clone(), exponent))
+    }
+
+    /// The largest multiple of `2^exponent` that is at most `value`.
+    #[must_use]
+    pub fn floor_rational(value: &Rational, exponent: i64) -> Self {
+        let (mut numer, mut denom) = (value.numer().clone(), value.denom().clone());
+        if exponent >= 0 {
+            denom <<= exponent.unsigned_abs();
+        } else {
+            numer <<= exponent.unsigned_abs();
+        }
+        Self::new(numer.div_floor(&denom), exponent)
+    }
+
+    /// The smallest multiple of `2^exponent` that is at least `value`.
+    #[must_use]
+    pub fn ceil_rational(value: &Rational, exponent: i64) -> Self {
+        -Self::floor_rational(&-value, exponent)
+    }
+
+    /// `⌊self / 2^exponent⌋`.
+    #[must_use]
+    pub fn floor_at(&self, exponent: i64) -> BigInt {
+        let shift = self.exponent.saturating_sub(exponent);
+        if shift >= 0 {
+            &self.mantissa << shift.unsigned_abs()
+        } else {
+            // `>>` on BigInt rounds towards minus infinity.
+            &self.mantissa >> shift.unsigned_abs()
+        }
+    }
+
+    /// At most `self`, with at most `bits` significant bits; within one unit of the last of them.
+    #[must_use]
+    pub fn round_down(&self, bits: u64) -> Self {
+        match self.mantissa.bits().checked_sub(bits) {
+            None | Some(0) => self.clone(),
+            Some(excess) => Self::new(&self.mantissa >> excess, self.exponent.saturating_add_unsigned(excess)),
+        }
+    }
+
+    /// At least `self`, with at most `bits` significant bits; within one unit of the last of them.
+    #[must_use]
+    pub fn round_up(&self, bits: u64) -> Self {
+        -(-self).round_down(bits)
+    }
+
+    /// At most the sum, and equal to it unless the larger number reaches more than [`REACH`] bits above the last bit of the smaller: then
+    /// the bits beyond are rounded down, so that no exponent makes a sum long.
+    #[must_use]
+    pub fn sum_down(&self, other: &Self) -> Self {
+        let (Some(a), Some(b)) = (self.magnitude(), other.magnitude()) else { return self + other };
+        let least = a.max(b).saturating_sub(REACH);
+        if self.exponent >= least && other.exponent >= least {
+            return self + other;
+        }
+        Self::new(self.floor_at(least) + other.floor_at(least), least)
+    }
+
+    /// At least the sum; see [`Dyadic::sum_down`].
+    #[must_use]
+    pub fn sum_up(&self, other: &Self) -> Self {
+        -(-self).sum_down(&-other)
+    }
+
+    /// One more than the exponent of the leading bit: `2^(n−1) ≤ |self| < 2^n`; `None` for zero.
+    #[must_use]
+    pub fn magnitude(&self) -> Option<i64> {
+        (!self.is_zero()).then(|| self.exponent.saturating_add_unsigned(self.mantissa.bits()))
+    }
+
+    /// The smaller of two.
+    #[must_use]
+    pub fn min(self, other: Self) -> Self {
+        if other < self { other } else { self }
+    }
+
+    /// The larger of two.
+    #[must_use]
+    pub fn max(self, other: Self) -> Self {
+        if other > self { other } else { self }
+    }
+
+    /// The nearest binary64 for display only; infinities where it is out of range.
+    #[must_use]
+    pub fn to_f64_for_display(&self) -> f64 {
+        self.to_rational().to_f64().unwrap_or(f64::NAN)
+    }
+}
+
+impl Add<&Dyadic> for &Dyadic {
+    type Output = Dyadic;
+    fn add(self, other: &Dyadic) -> Dyadic {
+        if self.is_zero() {
+            return other.clone();
+        }
+        if other.is_zero() {
+            return self.clone();
+        }
+        let low = self.exponent.min(other.exponent);
+        Dyadic::new(self.floor_at(low) + other.floor_at(low), low)
+    }
+}
+
+impl Sub<&Dyadic> for &Dyadic {
+    type Output = Dyadic;
+    fn sub(self, other: &Dyadic) -> Dyadic {
+        self + &-other
+    }
+}
+
+impl Mul<&Dyadic> for &Dyadic {
+    type Output = Dyadic;
+    fn mul(self, other: &Dyadic) -> Dyadic {
+        // A product of odd numbers is odd.
+        let mantissa = &self.mantissa * &other.mantissa;
+        let exponent = if mantissa.is_zero() { 0 } else { self.exponent.saturating_add(other.exponent) };
+        Dyadic { mantissa, exponent }
+    }
+}
+
+impl Neg for &Dyadic {
+    type Output = Dyadic;
+    fn neg(self) -> Dyadic {
+        Dyadic { mantissa: -&self.mantissa, exponent: self.exponent }
+    }
+}
+
+impl Neg for Dyadic {
+    type Output = Dyadic;
+    fn neg(self) -> Dyadic {
+        Dyadic { mantissa: -self.mantissa, exponent: self.exponent }
+    }
+}
+
+impl Add for Dyadic {
+    type Output = Dyadic;
+    fn add(self, other: Dyadic) -> Dyadic {
+        &self + &other
+    }
+}
+
+impl Sub for Dyadic {
+    type Output = Dyadic;
+    fn sub(self, other: Dyadic) -> Dyadic {
+        &self - &other
+    }
+}
+
+impl Mul for Dyadic {
+    type Output = Dyadic;
+    fn mul(self, other: Dyadic) -> Dyadic {
+        &self * &other
+    }
+}
+
+impl PartialOrd for Dyadic {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Dyadic {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let signs = self.mantissa.sign().cmp(&other.mantissa.sign());
+        let magnitudes = self.magnitude().cmp(&other.magnitude());
+        let magnitudes = if self.is_negative() { magnitudes.reverse() } else { magnitudes };
+        // Numbers of one sign and one magnitude lie so close that they are cheap to bring to one exponent.
+        signs.then(magnitudes).then_with(|| {
+            let low = self.exponent.min(other.exponent);
+            self.floor_at(low).cmp(&other.floor_at(low))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn d(m: i64, e: i64) -> Dyadic {
+        Dyadic::new(m, e)
+    }
+
+    #[test]
+    fn floats_are_the_dyadics_their_bits_spell() {
+        assert_eq!(Dyadic::from_f64_bits(1.5_f64.to_bits()), Some(d(3, -1)));
+        assert_eq!(Dyadic::from_f64_bits(1), Some(d(1, -1074)));
+        assert_eq!(Dyadic::from_f32_bits(1), Some(d(1, -149)));
+        assert_eq!(Dyadic::from_f32_bits(f32::MIN_POSITIVE.to_bits()), Some(d(1, -126)));
+        assert_eq!(Dyadic::from_f32_bits((-0.0_f32).to_bits()), Some(Dyadic::zero()));
+        // 0.1 in binary32 is 13421773 / 2^27.
+        assert_eq!(Dyadic::from_f32_bits(0.1_f32.to_bits()), Some(d(13_421_773, -27)));
+        assert_eq!(Dyadic::from_f32_bits(f32::INFINITY.to_bits()), None);
+        assert_eq!(Dyadic::from_f64_bits(f64::NAN.to_bits()), None);
+    }
+
+    #[test]
+    fn rounding_is_outward_on_both_sides_of_zero() {
+        assert_eq!(d(7, 0).round_down(2), d(6, 0));
+        assert_eq!(d(7, 0).round_up(2), d(8, 0));
+        assert_eq!(d(-7, 0).round_down(2), d(-8, 0));
+        assert_eq!(d(-7, 0).round_up(2), d(-6, 0));
+        let third = Rational::new(1.into(), 3.into());
+        assert_eq!(Dyadic::floor_rational(&third, -2), d(1, -2));
+        assert_eq!(Dyadic::ceil_rational(&third, -2), d(1, -1));
+        assert_eq!(Dyadic::floor_rational(&-third, -2), d(-1, -1));
+    }
+
+    #[test]
+    fn order_and_arithmetic_follow_the_rationals() {
+        let samples = [d(0, 0), d(1, 3), d(-5, -2), d(3, -7), d(-1, 0), d(12, 1)];
+        for a in &samples {
+            for b in &samples {
+                let (x, y) = (a.to_rational(), b.to_rational());
+                assert_eq!(a.cmp(b), x.cmp(&y));
+                assert_eq!((a + b).to_rational(), &x + &y);
+                assert_eq!((a - b).to_rational(), &x - &y);
+                assert_eq!((a * b).to_rational(), &x * &y);
+            }
+            assert_eq!(Dyadic::from_rational(&a.to_rational()).as_ref(), Some(a));
+        }
+    }
+}

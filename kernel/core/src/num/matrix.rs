@@ -1,0 +1,148 @@
+//! Matrices of exact dyadic numbers as planes of sign-magnitude digits.
+
+use super::Dyadic;
+use super::accumulators::{Accumulators, fits};
+use super::planes::{DIGIT, Planes};
+use num_bigint::BigInt;
+use num_traits::{Signed, ToPrimitive};
+
+/// A matrix in row-major order. Entry `i` is `Σ_k planes[k].digits[i] · 2^(52·k + exponent)`; all digits of an entry have its sign and
+/// lie within `±2^52`.
+#[derive(Clone, Debug)]
+pub struct Matrix {
+    rows: usize,
+    columns: usize,
+    exponent: i64,
+    planes: Vec<DigitPlane>,
+}
+
+/// One digit of every entry. Low planes are mostly zero (only small entries reach down there), so whole rows are skipped.
+#[derive(Clone, Debug)]
+struct DigitPlane {
+    digits: Vec<i64>,
+    occupied: Vec<bool>,
+}
+
+impl Matrix {
+    /// The matrix of `entries`, exactly; `None` if their number is not `rows · columns`.
+    #[must_use]
+    pub fn new(rows: usize, columns: usize, entries: &[Dyadic]) -> Option<Self> {
+        if rows.checked_mul(columns) != Some(entries.len()) {
+            return None;
+        }
+        let digit = i64::from(DIGIT);
+        let low = entries.iter().filter(|v| !v.is_zero()).map(Dyadic::exponent).min().unwrap_or(0);
+        let high = entries.iter().filter_map(Dyadic::magnitude).max().unwrap_or(low);
+        // The highest plane is full, so that the usual spread of magnitudes needs one plane.
+        let count = high.saturating_sub(low).saturating_add(digit.saturating_sub(1)).div_euclid(digit).max(1);
+        let exponent = high.saturating_sub(count.saturating_mul(digit));
+        let mask = BigInt::from((1_i64 << DIGIT).saturating_sub(1));
+        let mut planes = Vec::new();
+        for k in 0..count {
+            let shift = u64::try_from(k.saturating_mul(digit)).ok()?;
+            let digits = entries.iter().map(|value| {
+                let magnitude = (value.floor_at(exponent).abs() >> shift) & &mask;
+                let digit = magnitude.to_i64().unwrap_or(0);
+                if value.is_negative() { digit.wrapping_neg() } else { digit }
+            });
+            let digits: Vec<i64> = digits.collect();
+            let occupied = match columns {
+                0 => vec![false; rows],
+                _ => digits.chunks(columns).map(|row| row.iter().any(|d| *d != 0)).collect(),
+            };
+            planes.push(DigitPlane { digits, occupied });
+        }
+        Some(Self { rows, columns, exponent, planes })
+    }
+
+    /// The number of rows.
+    #[must_use]
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// The number of columns.
+    #[must_use]
+    pub fn columns(&self) -> usize {
+        self.columns
+    }
+
+    /// Entry `index` in row-major order; `None` beyond the end.
+    #[must_use]
+    pub fn get(&self, index: usize) -> Option<Dyadic> {
+        let mut value = BigInt::from(0);
+        for plane in self.planes.iter().rev() {
+            value = (value << DIGIT) + BigInt::from(*plane.digits.get(index)?);
+        }
+        Some(Dyadic::new(value, self.exponent))
+    }
+
+    /// `rowᵀ · (I_batch ⊗ self)`: `row` has `batch · rows` entries, the result `batch · columns`. `None` if it is too long to be summed safely.
+    #[must_use]
+    pub(crate) fn adjoint(&self, row: &Planes, batch: usize) -> Option<Planes> {
+        if !fits(self.rows, row.digits().min(self.planes.len())) {
+            return None;
+        }
+        let height = row.digits().saturating_add(self.planes.len()).saturating_sub(1);
+        let mut sums = Accumulators::zeros(batch.checked_mul(self.columns)?, height);
+        if self.columns > 0 && self.rows > 0 {
+            for (p, digits) in row.planes().iter().enumerate() {
+                for (copy, digits) in digits.chunks(self.rows).enumerate() {
+                    let offset = copy.saturating_mul(self.columns);
+                    self.add_rows(&mut sums, p, offset, digits);
+                }
+            }
+        }
+        Some(sums.into_planes(row.unit().saturating_add(self.exponent)))
+    }
+
+    fn add_rows(&self, sums: &mut Accumulators, p: usize, offset: usize, factors: &[i64]) {
+        for (q, plane) in self.planes.iter().enumerate() {
+            let rows = plane.digits.chunks(self.columns).zip(&plane.occupied);
+            for ((row, occupied), factor) in rows.zip(factors) {
+                if *occupied && *factor != 0 {
+                    sums.add_scaled(p.saturating_add(q), offset, *factor, row);
+                }
+            }
+        }
+    }
+
+    /// Starts a sum of `row` entries times single entries of this matrix; see [`Scatter`].
+    pub(crate) fn scatter<'a>(&'a self, row: &'a Planes, width: usize, terms: usize) -> Option<Scatter<'a>> {
+        let overlaps = row.digits().min(self.planes.len());
+        let height = row.digits().saturating_add(self.planes.len()).saturating_sub(1);
+        fits(terms, overlaps).then(|| Scatter { matrix: self, row, sums: Accumulators::zeros(width, height) })
+    }
+
+    /// Whether entry `index` is below zero.
+    pub(crate) fn is_negative(&self, index: usize) -> bool {
+        self.planes.iter().any(|plane| plane.digits.get(index).is_some_and(|digit| *digit < 0))
+    }
+}
+
+/// A sum under way: each step adds `row[i] · matrix[index]` to entry `j`.
+pub(crate) struct Scatter<'a> {
+    matrix: &'a Matrix,
+    row: &'a Planes,
+    sums: Accumulators,
+}
+
+impl Scatter<'_> {
+    /// Adds `row[i] · matrix[index]` to entry `j`.
+    pub(crate) fn add(&mut self, i: usize, index: usize, j: usize) {
+        for (p, factors) in self.row.planes().iter().enumerate() {
+            let factor = factors.get(i).copied().unwrap_or(0);
+            if factor != 0 {
+                for (q, plane) in self.matrix.planes.iter().enumerate() {
+                    let digit = plane.digits.get(index).copied().unwrap_or(0);
+                    self.sums.add_product(p.saturating_add(q), j, factor, digit);
+                }
+            }
+        }
+    }
+
+    /// The sums.
+    pub(crate) fn finish(self) -> Planes {
+        self.sums.into_planes(self.row.unit().saturating_add(self.matrix.exponent))
+    }
+}

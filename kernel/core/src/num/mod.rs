@@ -1,0 +1,13 @@
+//! Exact numbers: rationals for scalars, dyadics for everything that grows, digit planes for vectors and matrices.
+
+mod accumulators;
+pub mod dyadic;
+pub mod matrix;
+pub mod planes;
+
+pub use dyadic::Dyadic;
+pub use matrix::Matrix;
+pub use planes::Planes;
+
+/// A rational number of unbounded size in lowest terms.
+pub type Rational = num_rational::BigRational;

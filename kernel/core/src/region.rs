@@ -1,0 +1,104 @@
+//! Regions of inputs: boxes with rational ends.
+
+use crate::interval::Interval;
+use crate::num::{Dyadic, Planes, Rational};
+use num_bigint::BigInt;
+use num_integer::Integer;
+use num_traits::One;
+
+/// Digits that box ends keep in the last step of backward bounding; more are rounded outward.
+const DIGITS: usize = 24;
+
+/// The longest common denominator that is kept exactly; beyond it the ends are rounded outward to dyadics.
+const DENOMINATOR_BITS: u64 = 1024;
+
+/// The box of all `x` with `lower ≤ x ≤ upper`. Not empty: there is no constructor that gives an empty one.
+#[derive(Clone, Debug)]
+pub struct Region {
+    lower: Vec<Rational>,
+    upper: Vec<Rational>,
+    /// The ends times `denominator`, rounded outward.
+    ends: (Planes, Planes),
+    denominator: BigInt,
+}
+
+impl Region {
+    /// The box between the ends; `None` if it is empty or the ends differ in length.
+    #[must_use]
+    pub fn new(lower: Vec<Rational>, upper: Vec<Rational>) -> Option<Self> {
+        if lower.len() != upper.len() || lower.iter().zip(&upper).any(|(l, u)| l > u) {
+            return None;
+        }
+        let mut denominator = BigInt::one();
+        for end in lower.iter().chain(&upper) {
+            let odd = end.denom() >> end.denom().trailing_zeros().unwrap_or(0);
+            denominator = denominator.lcm(&odd);
+            if denominator.bits() > DENOMINATOR_BITS {
+                denominator = BigInt::one();
+                break;
+            }
+        }
+        let scale = Rational::from_integer(denominator.clone());
+        let scaled = |ends: &[Rational]| -> Vec<Interval> {
+            ends.iter().map(|end| end * &scale).map(|end| Interval::around(&end, &end)).collect()
+        };
+        let below: Vec<Dyadic> = scaled(&lower).into_iter().map(|end| end.lower).collect();
+        let above: Vec<Dyadic> = scaled(&upper).into_iter().map(|end| end.upper).collect();
+        let ends = (Planes::floor(&below, DIGITS), Planes::ceil(&above, DIGITS));
+        Some(Self { lower, upper, ends, denominator })
+    }
+
+    /// The number of coordinates.
+    #[must_use]
+    pub fn width(&self) -> usize {
+        self.lower.len()
+    }
+
+    /// The lower ends.
+    #[must_use]
+    pub fn lower(&self) -> &[Rational] {
+        &self.lower
+    }
+
+    /// The upper ends.
+    #[must_use]
+    pub fn upper(&self) -> &[Rational] {
+        &self.upper
+    }
+
+    /// The part where coordinate `coordinate` is at least `threshold` (or at most, if not `at_least`); `None` if that is empty.
+    /// Touching is not empty: a coordinate fixed at the threshold stays on both sides.
+    #[must_use]
+    pub fn half(&self, coordinate: usize, threshold: &Rational, at_least: bool) -> Option<Self> {
+        let (mut lower, mut upper) = (self.lower.clone(), self.upper.clone());
+        if at_least {
+            let end = lower.get_mut(coordinate)?;
+            *end = (*end).clone().max(threshold.clone());
+        } else {
+            let end = upper.get_mut(coordinate)?;
+            *end = (*end).clone().min(threshold.clone());
+        }
+        Self::new(lower, upper)
+    }
+
+    /// Intervals around the coordinates.
+    #[must_use]
+    pub fn intervals(&self) -> Vec<Interval> {
+        self.lower.iter().zip(&self.upper).map(|(l, u)| Interval::around(l, u)).collect()
+    }
+
+    /// At most the minimum of `denominator · row · x` over the box: the lower end where the entry is not negative, else the upper end.
+    /// `None` if it is too long to be summed safely.
+    #[must_use]
+    pub(crate) fn minimum(&self, row: &Planes) -> Option<Dyadic> {
+        let at_lower = row.dot_where(&self.ends.0, |negative| !negative)?;
+        let at_upper = row.dot_where(&self.ends.1, |negative| negative)?;
+        Some(at_lower.sum_down(&at_upper))
+    }
+
+    /// The positive integer that [`Region::minimum`] is multiplied by.
+    #[must_use]
+    pub(crate) fn denominator(&self) -> &BigInt {
+        &self.denominator
+    }
+}

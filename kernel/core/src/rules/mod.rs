@@ -1,0 +1,54 @@
+//! The rules: the only makers of bounds and judgements. Each checks its premises; nothing that a certificate states is believed.
+//!
+//! | rule | function | premises → conclusion |
+//! |---|---|---|
+//! | PROGRAM, PROPERTY | [`Problem::new`] | widths fit, the region is not empty, at least one disjunct → a problem |
+//! | IBP | [`Scope::root`], [`Scope::interval_bounds`] | bounds of the parents → bounds of each node, on the scope's region |
+//! | SCOPE | [`Scope::split`], [`Scope::for_disjunct`] | bounds proved above hold below, never the other way |
+//! | UNIVARIATE, LINES | `lines` | a slope and proved bounds → a lower and an upper line, intercepts computed outward |
+//! | BACK, ABSORB, LITERAL, BETA | `back` | a row over nodes, lines, multipliers ≥ 0 → a number that the row's value never falls below |
+//! | INTERMEDIATE | [`Scope::tighten`] | BACK from `± e_i` → tighter bounds in this scope |
+//! | EMPTY | [`Scope::refute`] | BACK from 0 with literals ends above 0 → no input of the scope lies in the disjunct |
+//! | SPLIT | [`Judgement::split`] | judgements for `g ≥ τ` and for `g ≤ τ` → the judgement without the literal |
+//! | CASES | [`Judgement::cases`] | every disjunct empty on the whole region → unsat |
+//!
+//! DOMAIN: every function of this version is defined on the whole real line, so `F(x)` is defined for every `x`.
+
+mod back;
+mod bounds;
+mod judgement;
+mod lines;
+mod problem;
+mod scope;
+
+pub use back::{Multipliers, Slopes};
+pub use judgement::{Judgement, Statement};
+pub use problem::Problem;
+pub use scope::{Literal, Scope, Side};
+
+use crate::num::Rational;
+use crate::program::NodeId;
+
+/// Why a rule did not give its conclusion.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RuleError {
+    /// A node, coordinate, row or disjunct that does not exist.
+    NoSuch(&'static str),
+    /// A slope outside the domain of the function of this node.
+    SlopeDomain {
+        /// The univariate node.
+        node: NodeId,
+        /// The coordinate in it.
+        coordinate: usize,
+    },
+    /// A multiplier below zero.
+    NegativeMultiplier,
+    /// The bound that was reached does not prove the claim; it had to be above zero.
+    Unproved(Rational),
+    /// Premises of different problems, disjuncts or literals.
+    Mismatch(&'static str),
+    /// A sum too long for the arithmetic.
+    Size,
+    /// A state that cannot arise; never a proof.
+    Internal(&'static str),
+}

@@ -1,0 +1,243 @@
+//! Laws over the registry: every operator has an example, and every example spoilt in one place is refused with the code
+//! of that place. A new operator is covered as soon as it has its line here.
+
+use super::{Arity, REGISTRY};
+use crate::attributes::AttributeKind;
+use crate::{Graph, shape};
+use certkern_wire::Limits;
+
+/// A node that is accepted. Every attribute is written out.
+#[derive(Clone)]
+struct Example {
+    kind: &'static str,
+    parents: Vec<Vec<usize>>,
+    shape: Vec<usize>,
+    attributes: Vec<(&'static str, String)>,
+    payload: Vec<(&'static str, String)>,
+}
+
+fn example(
+    kind: &'static str,
+    parents: &[&[usize]],
+    shape: &[usize],
+    attributes: &[(&'static str, &str)],
+    payload: &[(&'static str, &str)],
+) -> Example {
+    let own = |fields: &[(&'static str, &str)]| fields.iter().map(|(name, text)| (*name, (*text).to_owned())).collect();
+    Example {
+        kind,
+        parents: parents.iter().map(|shape| shape.to_vec()).collect(),
+        shape: shape.to_vec(),
+        attributes: own(attributes),
+        payload: own(payload),
+    }
+}
+
+fn examples() -> Vec<Example> {
+    vec![
+        example("input", &[], &[2, 3], &[], &[]),
+        example("const", &[], &[2, 2], &[("value_shape", "[2, 2]")], &[("values", "[1, -2, 0.5, 3e2]")]),
+        example("add", &[&[2, 3], &[2, 3]], &[2, 3], &[], &[]),
+        example("sub", &[&[2, 3], &[2, 3]], &[2, 3], &[], &[]),
+        example("relu", &[&[1, 4]], &[1, 4], &[], &[]),
+        example("detach", &[&[1, 4]], &[1, 4], &[], &[]),
+        example("sum", &[&[1, 4]], &[], &[], &[]),
+        example("flatten", &[&[2, 3]], &[6], &[("value_shape", "[2, 3]")], &[]),
+        example("reshape", &[&[2, 3]], &[3, 1, 2], &[("in_shape", "[2, 3]"), ("out_shape", "[3, 1, 2]")], &[]),
+        example("permute", &[&[2, 3, 4]], &[4, 2, 3], &[("perm", "[2, 0, 1]")], &[]),
+        example("transpose", &[&[2, 3, 4]], &[4, 3, 2], &[("axis1", "0"), ("axis2", "2")], &[]),
+        example("concat", &[&[2, 3], &[2, 1], &[2, 2]], &[2, 6], &[("axis", "1")], &[]),
+        example("broadcast_to", &[&[3, 1]], &[2, 3, 4], &[("from_shape", "[3, 1]"), ("to_shape", "[2, 3, 4]")], &[]),
+        example(
+            "linear",
+            &[&[4, 2]],
+            &[4, 3],
+            &[("in_dim", "2"), ("out_dim", "3")],
+            &[("weight", "[[1, 2], [3, 4], [5, 6]]"), ("bias", "[1, 2, 3]")],
+        ),
+        example(
+            "conv",
+            &[&[1, 2, 5]],
+            &[1, 2, 3],
+            &[
+                ("spatial_rank", "1"),
+                ("kernel", "[2]"),
+                ("stride", "[2]"),
+                ("padding", "[1]"),
+                ("padding_after", "[1]"),
+                ("dilation", "[2]"),
+                ("groups", "2"),
+                ("channel_axis", "1"),
+                ("in_channels", "2"),
+                ("out_channels", "2"),
+                ("input_spatial", "[5]"),
+            ],
+            &[("weight", "[[[1, 2], [0, -0.0]], [[0, 0], [3, 4]]]"), ("bias", "[0.5, -1]")],
+        ),
+    ]
+}
+
+impl Example {
+    /// The document in which this node is the last; its parents are the input and constants.
+    fn document(&self) -> String {
+        let mut nodes: Vec<String> = Vec::new();
+        if self.kind != "input" {
+            let shape = self.parents.first().cloned().unwrap_or_default();
+            nodes.push(format!(r#"{{"id": 0, "kind": "input", "parents": [], "shape": {shape:?}}}"#));
+        }
+        for shape in self.parents.iter().skip(1) {
+            let (id, zeros) = (nodes.len(), vec![0; shape::elements(shape).unwrap()]);
+            nodes.push(format!(
+                r#"{{"id": {id}, "kind": "const", "parents": [], "shape": {shape:?}, "values": {zeros:?}}}"#
+            ));
+        }
+        let parents: Vec<usize> = (0..self.parents.len()).collect();
+        let (id, kind, shape) = (nodes.len(), self.kind, &self.shape);
+        let mut node = format!(r#"{{"id": {id}, "kind": "{kind}", "parents": {parents:?}, "shape": {shape:?}"#);
+        for (name, text) in self.attributes.iter().chain(&self.payload) {
+            node.push_str(&format!(r#", "{name}": {text}"#));
+        }
+        nodes.push(node + "}");
+        format!(
+            r#"{{"format": "torchlean.ir.v1", "input_id": 0, "output_ids": [{id}], "nodes": [{}]}}"#,
+            nodes.join(", ")
+        )
+    }
+
+    fn read(&self) -> Result<Graph, String> {
+        Graph::read(self.document().as_bytes(), None, &Limits::default())
+            .map_err(|rejection| rejection.first().reason.code())
+    }
+
+    fn code(&self) -> String {
+        self.read().err().unwrap_or_else(|| "accepted".to_owned())
+    }
+}
+
+#[test]
+fn every_operator_has_an_accepted_example_that_writes_all_its_fields() {
+    for operator in REGISTRY {
+        let own: Vec<Example> = examples().into_iter().filter(|example| example.kind == operator.kind).collect();
+        assert!(!own.is_empty(), "{} has no example", operator.kind);
+        for example in own {
+            let graph = example.read().unwrap_or_else(|code| panic!("{}: {code}", example.kind));
+            let node = graph.nodes().last().unwrap();
+            assert_eq!((node.kind(), node.shape()), (operator.kind, example.shape.as_slice()));
+            let names: Vec<&str> = node.attributes().iter().map(|(name, _)| *name).collect();
+            assert!(names.is_sorted() && names.len() == operator.attributes.len(), "{}", operator.kind);
+            assert_eq!(example.attributes.len(), operator.attributes.len(), "{}", operator.kind);
+            assert_eq!(example.payload.len(), operator.payload.len(), "{}", operator.kind);
+            let lowered = graph.lower().unwrap();
+            let value = *lowered.values.last().unwrap();
+            assert_eq!(lowered.program.width(value), example.shape.iter().product::<usize>());
+        }
+    }
+}
+
+#[test]
+fn the_registry_is_sorted_by_spelling() {
+    // One spelling names one operator.
+    assert!(REGISTRY.windows(2).all(|pair| pair[0].kind < pair[1].kind));
+}
+
+#[test]
+fn a_wrong_number_of_parents_is_an_arity_fault() {
+    for example in examples() {
+        let arity = REGISTRY.iter().find(|operator| operator.kind == example.kind).unwrap().arity;
+        let mut more = example.clone();
+        more.parents.push(example.parents.first().cloned().unwrap_or_default());
+        match arity {
+            // An input with a parent refers to itself.
+            Arity::Exactly(0) if example.kind == "input" => assert_eq!(more.code(), "graph.parent-order"),
+            Arity::Exactly(_) => assert_eq!(more.code(), "graph.arity", "{}", example.kind),
+            Arity::AtLeast(_) => assert_eq!(more.code(), "graph.shape-mismatch", "{}", example.kind),
+        }
+        let mut fewer = example.clone();
+        fewer.parents.truncate(match arity {
+            Arity::Exactly(count) | Arity::AtLeast(count) => count.saturating_sub(1),
+        });
+        if arity != Arity::Exactly(0) {
+            assert_eq!(fewer.code(), "graph.arity", "{}", example.kind);
+        }
+    }
+}
+
+#[test]
+fn an_attribute_of_the_wrong_type_or_a_required_one_that_is_absent_is_an_attribute_fault() {
+    for example in examples() {
+        let operator = REGISTRY.iter().find(|operator| operator.kind == example.kind).unwrap();
+        for (place, (name, _)) in example.attributes.iter().enumerate() {
+            let spec = operator.attributes.iter().find(|spec| spec.name == *name).unwrap();
+            let other = if spec.kind == AttributeKind::Number { "[1]" } else { "1" };
+            for wrong in [other, "-1", "1.0", "[1, -1]", "null", "\"1\"", "true", "{}", "18446744073709551616"] {
+                let mut spoilt = example.clone();
+                spoilt.attributes[place].1 = wrong.to_owned();
+                assert_eq!(spoilt.code(), "graph.attribute", "{} {name} {wrong}", example.kind);
+            }
+            let mut without = example.clone();
+            without.attributes.remove(place);
+            if spec.default.is_none() {
+                assert_eq!(without.code(), "graph.attribute", "{} {name}", example.kind);
+            } else {
+                // The examples write the defaults: leaving one out is the same graph.
+                let (graph, same) = (example.read().unwrap(), without.read().unwrap());
+                assert_eq!(graph.digest(), same.digest(), "{} {name}", example.kind);
+            }
+        }
+    }
+}
+
+#[test]
+fn another_declared_shape_is_a_mismatch() {
+    for example in examples().into_iter().filter(|example| example.kind != "input") {
+        let mut spoilt = example.clone();
+        spoilt.shape.push(1);
+        assert_eq!(spoilt.code(), "graph.shape-mismatch", "{}", example.kind);
+        if let Some(extent) = example.shape.last() {
+            let mut spoilt = example.clone();
+            *spoilt.shape.last_mut().unwrap() = extent + 1;
+            assert_eq!(spoilt.code(), "graph.shape-mismatch", "{}", example.kind);
+        }
+    }
+}
+
+#[test]
+fn an_axis_of_length_zero_is_refused() {
+    for example in examples() {
+        let mut spoilt = example.clone();
+        spoilt.shape.push(0);
+        assert_eq!(spoilt.code(), "graph.shape-rule", "{}", example.kind);
+    }
+}
+
+#[test]
+fn a_key_that_the_operator_does_not_know_is_refused() {
+    for example in examples() {
+        for key in ["scale", "weights", "dtype"] {
+            let mut spoilt = example.clone();
+            spoilt.attributes.push((key, "1".to_owned()));
+            assert_eq!(spoilt.code(), "json.unknown-key", "{} {key}", example.kind);
+        }
+    }
+}
+
+#[test]
+fn numbers_that_are_absent_or_of_the_wrong_shape_are_payload_faults() {
+    for example in examples() {
+        for (place, (name, text)) in example.payload.iter().enumerate() {
+            let mut without = example.clone();
+            without.payload.remove(place);
+            assert_eq!(without.code(), "graph.payload", "{} {name}", example.kind);
+            for wrong in ["[]", &format!("[{text}]"), &format!("[{text}, {text}]"), "[1, 2, 3, 4, 5, 6, 7]"] {
+                let mut spoilt = example.clone();
+                spoilt.payload[place].1 = wrong.to_owned();
+                assert_eq!(spoilt.code(), "graph.payload", "{} {name} {wrong}", example.kind);
+            }
+            for wrong in ["1", "null", "\"1\""] {
+                let mut spoilt = example.clone();
+                spoilt.payload[place].1 = wrong.to_owned();
+                assert_eq!(spoilt.code(), "json.type", "{} {name} {wrong}", example.kind);
+            }
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! From a judgement and the documents to a theorem, and from the theorem to everything that a person or a script is told.
+//!
+//! [`Theorem`] has two makers, [`Theorem::unsat`] and [`Theorem::well_shaped`]; both compute the digests themselves. [`Verdict`] is the one value
+//! from which the verdict line, the exit code and the [`Report`] are derived.
+
+#![forbid(unsafe_code)]
+#![deny(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::todo,
+    clippy::unimplemented,
+    clippy::unreachable,
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::cast_possible_wrap,
+    clippy::float_arithmetic,
+    clippy::disallowed_types,
+    clippy::disallowed_methods,
+    clippy::disallowed_macros,
+    clippy::allow_attributes_without_reason
+)]
+#![cfg_attr(
+    test,
+    allow(
+        clippy::arithmetic_side_effects,
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        clippy::cast_possible_wrap,
+        clippy::float_arithmetic,
+        reason = "tests may compute as they like"
+    )
+)]
+
+mod documents;
+mod json;
+mod report;
+mod theorem;
+mod verdict;
+
+pub use documents::{Digests, Documents};
+pub use report::{Assumption, Count, Evidence, Item, Report};
+pub use theorem::{Proposition, Theorem};
+pub use verdict::Verdict;

@@ -1,0 +1,267 @@
+//! Reports: the proposition in words, and for each part of it the kind of evidence and the assumptions that are left.
+
+use crate::json::Object;
+use crate::theorem::{Subject, Theorem};
+use crate::verdict::Verdict;
+use certkern_wire::reason::Rejection;
+use std::fmt::Write;
+
+/// How a part of a report is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Evidence {
+    /// The kernel derived it.
+    Proved,
+    /// A structural check of the kernel guards it.
+    Guarded,
+    /// A test agreed.
+    Compared,
+    /// Another program is believed.
+    Delegated,
+    /// Nobody checked it.
+    Assumed,
+}
+
+/// A count of what was checked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Count {
+    /// What is counted.
+    pub name: &'static str,
+    /// How many.
+    pub number: usize,
+}
+
+/// A part of what was shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Item {
+    /// The part.
+    pub field: &'static str,
+    /// How it is known.
+    pub evidence: Evidence,
+    /// In words.
+    pub text: String,
+}
+
+/// What ties the proposition to the user's system and is not proved.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Assumption {
+    /// A stable name.
+    pub name: &'static str,
+    /// `Assumed`, or `Compared` where a test agreed.
+    pub evidence: Evidence,
+    /// In words.
+    pub text: &'static str,
+}
+
+/// All that a verdict says, as data; text and JSON are made from it.
+#[derive(Debug)]
+pub struct Report<'a> {
+    verdict: &'a Verdict,
+}
+
+impl Evidence {
+    /// The word in reports.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Proved => "proved",
+            Self::Guarded => "guarded",
+            Self::Compared => "compared",
+            Self::Delegated => "delegated",
+            Self::Assumed => "assumed",
+        }
+    }
+}
+
+impl<'a> Report<'a> {
+    pub(crate) fn new(verdict: &'a Verdict) -> Self {
+        Self { verdict }
+    }
+
+    /// The report for people.
+    #[must_use]
+    pub fn text(&self) -> String {
+        match self.verdict {
+            Verdict::Accepted(theorem) => accepted_text(theorem),
+            Verdict::Rejected(rejection) => rejected_text(rejection),
+        }
+    }
+
+    /// The report for scripts: `certkern.report.v1`.
+    #[must_use]
+    pub fn json(&self) -> String {
+        let mut report = Object::default();
+        report.string("format", "certkern.report.v1");
+        report.string("verdict", self.verdict.name());
+        report.string("line", &self.verdict.line());
+        report.number("exit_code", usize::from(self.verdict.exit_code()));
+        match self.verdict {
+            Verdict::Accepted(theorem) => accepted_json(theorem, &mut report),
+            Verdict::Rejected(rejection) => rejected_json(rejection, &mut report),
+        }
+        report.finish()
+    }
+}
+
+/// The proposition in words and symbols.
+fn statement(theorem: &Theorem) -> String {
+    match theorem.subject() {
+        Subject::Graph { nodes, input, outputs, .. } => {
+            let outputs: Vec<String> = outputs.iter().map(ToString::to_string).collect();
+            format!("The graph is well-shaped: nodes={nodes}, input={input}, outputs=#[{}].", outputs.join(", "))
+        }
+        Subject::Problem { inputs, disjuncts, vacuous, .. } => {
+            let mut text = String::new();
+            if *vacuous {
+                text.push_str("VACUOUS: no input of the region satisfies the input rows of any disjunct. ");
+            }
+            let _ = write!(
+                text,
+                "For every x in the box X of {inputs} coordinates, F(x) is defined and (x, F(x)) lies in none of the {disjuncts} \
+                 disjuncts of the unsafe set U, where F is the meaning of the graph with this payload in real arithmetic."
+            );
+            text
+        }
+    }
+}
+
+fn digests(theorem: &Theorem) -> Vec<(&'static str, String)> {
+    match theorem.subject() {
+        Subject::Graph { graph, payload, .. } => vec![("graph", graph.to_string()), ("payload", payload.to_string())],
+        Subject::Problem { digests, .. } => {
+            digests.by_role().into_iter().map(|(role, digest)| (role.name(), digest)).collect()
+        }
+    }
+}
+
+/// What was shown, part by part.
+fn items(theorem: &Theorem) -> Vec<Item> {
+    let item = |field, evidence, text: &str| Item { field, evidence, text: text.to_owned() };
+    let mut items = vec![
+        item("shape", Evidence::Guarded, "every node of the graph has the shape that its operator gives"),
+        item("binding", Evidence::Guarded, "the digests were computed from the documents that were checked"),
+    ];
+    if matches!(theorem.subject(), Subject::Problem { .. }) {
+        items.push(item("coverage", Evidence::Proved, "the leaves of each tree cover the region, for every disjunct"));
+        items.push(item("leaves", Evidence::Proved, "each leaf is closed by a bound that the kernel computed itself"));
+        items.push(item("arithmetic", Evidence::Proved, "exact: integers and rationals, no floating-point unit"));
+    }
+    items
+}
+
+/// What is left to believe.
+fn assumptions(theorem: &Theorem) -> Vec<Assumption> {
+    let assume = |name, evidence, text| Assumption { name, evidence, text };
+    let model = match theorem.model() {
+        Evidence::Compared => {
+            "the graph is the user's model: the ONNX file was imported afresh and gave the same graph and payload; the importer is not trusted code"
+        }
+        _ => "the graph and the payload are the user's model (give --onnx to compare)",
+    };
+    let mut list = vec![assume("model", theorem.model(), model)];
+    if matches!(theorem.subject(), Subject::Problem { .. }) {
+        let property = match theorem.specification() {
+            Evidence::Compared => {
+                "region and unsafe set are the user's property: the file was read afresh and gave the same"
+            }
+            _ => "region and unsafe set are the user's property (give --property to compare)",
+        };
+        list.push(assume("property", theorem.specification(), property));
+        list.push(assume(
+            "real-arithmetic",
+            Evidence::Assumed,
+            "the proposition is about real arithmetic: an execution in floating point may differ",
+        ));
+        list.push(assume(
+            "outside-the-graph",
+            Evidence::Assumed,
+            "what lies outside the graph (normalisation, quantisation, argmax) is not part of the proposition",
+        ));
+    }
+    list.push(assume(
+        "trusted-base",
+        Evidence::Assumed,
+        "the kernel, its dependencies, the compiler and the machine are right (docs/trust.md)",
+    ));
+    list
+}
+
+fn accepted_text(theorem: &Theorem) -> String {
+    let mut text = format!("{}\n\n", statement(theorem));
+    let _ = writeln!(text, "claim    {}", theorem.claim());
+    for (role, digest) in digests(theorem) {
+        let _ = writeln!(text, "{role:<8} {digest}");
+    }
+    let _ = writeln!(text, "\nShown:");
+    for item in items(theorem) {
+        let _ = writeln!(text, "  {:<9} {}: {}", item.evidence.name(), item.field, item.text);
+    }
+    let _ = writeln!(text, "Assumed:");
+    for assumption in assumptions(theorem) {
+        let _ = writeln!(text, "  {:<9} {}: {}", assumption.evidence.name(), assumption.name, assumption.text);
+    }
+    if !theorem.counts().is_empty() {
+        let counts: Vec<String> = theorem.counts().iter().map(|c| format!("{} {}", c.number, c.name)).collect();
+        let _ = writeln!(text, "Counts: {}.", counts.join(", "));
+    }
+    text
+}
+
+fn rejected_text(rejection: &Rejection) -> String {
+    let mut text = String::new();
+    for fault in rejection.faults() {
+        let _ = writeln!(text, "{fault}");
+    }
+    text
+}
+
+fn accepted_json(theorem: &Theorem, report: &mut Object) {
+    report.string("kind", theorem.kind());
+    report.string("proposition", theorem.proposition().name());
+    report.string("statement", &statement(theorem));
+    report.boolean("vacuous", matches!(theorem.subject(), Subject::Problem { vacuous: true, .. }));
+    report.string("claim", &theorem.claim().to_string());
+    let mut object = Object::default();
+    for (role, digest) in digests(theorem) {
+        object.string(role, &digest);
+    }
+    report.object("digests", object);
+    let evidence = items(theorem).into_iter().map(|item| {
+        let mut object = Object::default();
+        object.string("field", item.field);
+        object.string("evidence", item.evidence.name());
+        object.string("text", &item.text);
+        object
+    });
+    report.array("evidence", evidence);
+    let left = assumptions(theorem).into_iter().map(|assumption| {
+        let mut object = Object::default();
+        object.string("name", assumption.name);
+        object.string("evidence", assumption.evidence.name());
+        object.string("text", assumption.text);
+        object
+    });
+    report.array("assumptions", left);
+    let mut counts = Object::default();
+    for count in theorem.counts() {
+        counts.number(count.name, count.number);
+    }
+    report.object("counts", counts);
+}
+
+fn rejected_json(rejection: &Rejection, report: &mut Object) {
+    report.string("code", &rejection.first().reason.code());
+    let faults = rejection.faults().map(|fault| {
+        let mut object = Object::default();
+        object.string("code", &fault.reason.code());
+        if let Some(file) = &fault.place.file {
+            object.string("file", file);
+        }
+        object.string("path", &fault.place.path);
+        if let Some(offset) = fault.place.offset {
+            object.number("offset", offset);
+        }
+        object.string("message", &fault.reason.to_string());
+        object
+    });
+    report.array("faults", faults);
+}

@@ -1,0 +1,195 @@
+//! Theorems: what the kernel proved in this process.
+
+use crate::documents::{Digests, Documents};
+use crate::report::{Count, Evidence};
+use certkern_core::property::Property;
+use certkern_core::rules::{Judgement, Statement};
+use certkern_graph::Graph;
+use certkern_wire::digest::{self, ClaimDigest, GraphDigest, PayloadDigest};
+use certkern_wire::reason::{Reason, Rejection, Role};
+use std::sync::Arc;
+
+/// What a theorem says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Proposition {
+    /// The graph is well-shaped.
+    WellShaped,
+    /// For every `x` of the region `F(x)` is defined and `(x, F(x))` lies outside the unsafe set.
+    Unsat,
+}
+
+impl Proposition {
+    /// The name in verdict lines and claim digests.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::WellShaped => "well-shaped",
+            Self::Unsat => "unsat",
+        }
+    }
+}
+
+/// A proposition that the kernel proved about the documents with these digests. It cannot be made outside this file:
+///
+/// ```compile_fail
+/// let forged: certkern_seal::Theorem = Default::default();
+/// ```
+///
+/// ```compile_fail
+/// fn alter(theorem: &mut certkern_seal::Theorem) {
+///     theorem.proposition = certkern_seal::Proposition::Unsat;
+/// }
+/// ```
+#[derive(Debug)]
+#[must_use]
+pub struct Theorem {
+    proposition: Proposition,
+    kind: &'static str,
+    subject: Subject,
+    claim: ClaimDigest,
+    counts: Vec<Count>,
+    model: Evidence,
+    specification: Evidence,
+}
+
+/// What a theorem is about.
+#[derive(Debug)]
+pub(crate) enum Subject {
+    /// A graph alone.
+    Graph { graph: GraphDigest, payload: PayloadDigest, nodes: usize, input: usize, outputs: Vec<usize> },
+    /// A graph, a region and an unsafe set.
+    Problem { digests: Digests, outputs: Vec<usize>, inputs: usize, disjuncts: usize, vacuous: bool },
+}
+
+impl Theorem {
+    /// The theorem that a closed judgement about the problem of `documents` proves.
+    ///
+    /// # Errors
+    /// `internal` if the judgement is of another problem, rests on literals or on one disjunct, or states something else.
+    pub fn unsat(judgement: &Judgement, documents: &Documents, counts: Vec<Count>) -> Result<Self, Rejection> {
+        let problem = documents.problem();
+        let fits = Arc::ptr_eq(judgement.problem(), problem)
+            && judgement.is_closed()
+            && judgement.statement() == Statement::Unsat;
+        if !fits {
+            return Err(Reason::Internal("a judgement that is not the claim").into());
+        }
+        let digests = Digests::of(documents.graph(), problem.property());
+        if digests != *documents.digests() {
+            return Err(Reason::Internal("digests changed under the check").into());
+        }
+        let bytes = [digests.graph.bytes(), digests.payload.bytes(), digests.input.bytes(), digests.output.bytes()];
+        let (kind, proposition) = ("leaves", Proposition::Unsat);
+        let claim = digest::claim_digest(kind, proposition.name(), &bytes);
+        let disjuncts = problem.property().disjuncts.len();
+        let vacuous = (0..disjuncts).all(|d| matches!(problem.region_of(d), Ok(None)));
+        let outputs = documents.graph().output_ids().to_vec();
+        let inputs = problem.property().inputs();
+        Ok(Self {
+            proposition,
+            kind,
+            subject: Subject::Problem { digests, outputs, inputs, disjuncts, vacuous },
+            claim,
+            counts,
+            model: Evidence::Assumed,
+            specification: Evidence::Assumed,
+        })
+    }
+
+    /// The theorem that a graph is well-shaped: a [`Graph`] cannot exist otherwise.
+    pub fn well_shaped(graph: &Graph) -> Self {
+        let (kind, proposition) = ("graph", Proposition::WellShaped);
+        let (digest, payload) = (graph.digest(), graph.payload_digest());
+        let claim = digest::claim_digest(kind, proposition.name(), &[digest.bytes(), payload.bytes()]);
+        let subject = Subject::Graph {
+            graph: digest,
+            payload,
+            nodes: graph.nodes().len(),
+            input: graph.input_id(),
+            outputs: graph.output_ids().to_vec(),
+        };
+        let (model, specification) = (Evidence::Assumed, Evidence::Proved);
+        Self { proposition, kind, subject, claim, counts: Vec::new(), model, specification }
+    }
+
+    /// The proposition.
+    #[must_use]
+    pub fn proposition(&self) -> Proposition {
+        self.proposition
+    }
+
+    /// The certificate kind.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        self.kind
+    }
+
+    /// The claim digest: the same on every machine, whatever the hints.
+    #[must_use]
+    pub fn claim(&self) -> &ClaimDigest {
+        &self.claim
+    }
+
+    pub(crate) fn subject(&self) -> &Subject {
+        &self.subject
+    }
+
+    /// Counts of what was checked.
+    #[must_use]
+    pub fn counts(&self) -> &[Count] {
+        &self.counts
+    }
+
+    /// How it is known that the graph is the user's model.
+    #[must_use]
+    pub fn model(&self) -> Evidence {
+        self.model
+    }
+
+    /// How it is known that region and unsafe set are the user's property.
+    #[must_use]
+    pub fn specification(&self) -> Evidence {
+        self.specification
+    }
+
+    /// The same theorem, with the user's own model imported afresh and compared: same graph, same numbers.
+    ///
+    /// # Errors
+    /// `bind.graph` or `bind.payload` if the digests differ.
+    pub fn compared_with_model(mut self, model: &Graph, file: &str) -> Result<Self, Rejection> {
+        let (graph, payload) = match &self.subject {
+            Subject::Graph { graph, payload, .. } => (graph, payload),
+            Subject::Problem { digests, .. } => (&digests.graph, &digests.payload),
+        };
+        same(Role::Graph, file, &model.digest().to_string(), &graph.to_string())?;
+        same(Role::Payload, file, &model.payload_digest().to_string(), &payload.to_string())?;
+        self.model = Evidence::Compared;
+        Ok(self)
+    }
+
+    /// The same theorem, with the user's own property read afresh and compared: same region, same unsafe set.
+    ///
+    /// # Errors
+    /// `bind.input` or `bind.output` if the digests differ.
+    pub fn compared_with_property(mut self, property: &Property, file: &str) -> Result<Self, Rejection> {
+        let Subject::Problem { digests, outputs, .. } = &self.subject else {
+            return Err(Reason::BundleFormat {
+                found: "a graph alone".to_owned(),
+                expected: "a claim with a property",
+            }
+            .into());
+        };
+        same(Role::Input, file, &digest::input_digest(property).to_string(), &digests.input.to_string())?;
+        same(Role::Output, file, &digest::output_digest(outputs, property).to_string(), &digests.output.to_string())?;
+        self.specification = Evidence::Compared;
+        Ok(self)
+    }
+}
+
+fn same(role: Role, file: &str, expected: &str, actual: &str) -> Result<(), Rejection> {
+    if expected == actual {
+        return Ok(());
+    }
+    let (file, expected, actual) = (file.to_owned(), expected.to_owned(), actual.to_owned());
+    Err(Reason::BindFile { role, file, expected, actual }.into())
+}

@@ -1,0 +1,467 @@
+//! Rejections as data: one enum of reasons, each with a stable dotted code, a class and, apart from it, a place.
+//! The text of a reason is made in `render.rs`.
+
+/// Why bytes are no proof. Grouped by the document at fault.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Reason {
+    // ---- json ----
+    /// `json.syntax`: not JSON here.
+    JsonSyntax(&'static str),
+    /// `json.encoding`: not UTF-8, a byte order mark, or a lone surrogate.
+    JsonEncoding(&'static str),
+    /// `json.trailing`: bytes after the document.
+    JsonTrailing,
+    /// `json.duplicate-key`: this key stands twice in one object.
+    JsonDuplicateKey(String),
+    /// `json.unknown-key`: no field of this document.
+    JsonUnknownKey(String),
+    /// `json.missing-key`: a required field is absent.
+    JsonMissingKey(String),
+    /// `json.type`: another type was expected.
+    JsonType {
+        /// The type expected.
+        expected: &'static str,
+        /// The type found.
+        found: &'static str,
+    },
+    /// `json.number`: a number outside what this field takes, or NaN or an infinity.
+    JsonNumber(String),
+    /// `json.value`: a string outside what this field takes.
+    JsonValue {
+        /// What was expected.
+        expected: String,
+        /// What stands there.
+        found: String,
+    },
+    // ---- tensors ----
+    /// `tensors.header`: the header of the safetensors file is broken.
+    TensorsHeader(&'static str),
+    /// `tensors.layout`: holes, overlaps, padding or trailing bytes.
+    TensorsLayout(&'static str),
+    /// `tensors.duplicate`: one name twice.
+    TensorsDuplicate(String),
+    /// `tensors.dtype`: a type that this tensor may not have.
+    TensorsDtype {
+        /// The name of the tensor.
+        name: String,
+        /// Its type.
+        found: String,
+    },
+    /// `tensors.shape`: a shape that this tensor may not have.
+    TensorsShape {
+        /// The name of the tensor.
+        name: String,
+        /// What was expected.
+        expected: String,
+        /// Its shape.
+        found: String,
+    },
+    /// `tensors.not-finite`: NaN or an infinity.
+    TensorsNotFinite {
+        /// The name of the tensor.
+        name: String,
+        /// The row-major index of the element.
+        index: usize,
+    },
+    /// `tensors.missing`: a tensor that must be there.
+    TensorsMissing(String),
+    /// `tensors.unused`: a tensor that nothing uses.
+    TensorsUnused(String),
+    // ---- property ----
+    /// `property.syntax`: not VNN-LIB here.
+    PropertySyntax(&'static str),
+    /// `property.unsupported`: VNN-LIB outside the linear fragment that is read.
+    PropertyUnsupported(String),
+    /// `property.variable`: an undeclared, repeated or misnumbered variable.
+    PropertyVariable(String),
+    /// `property.unbounded`: an input coordinate without both bounds.
+    PropertyUnbounded(usize),
+    /// `property.empty-region`: the lower end of an input coordinate is above its upper end.
+    PropertyEmptyRegion(usize),
+    /// `property.no-disjunct`: the unsafe set has no disjunct.
+    PropertyNoDisjunct,
+    /// `property.widths`: variables and network do not fit.
+    PropertyWidths {
+        /// `input` or `output`.
+        role: &'static str,
+        /// The number in the property.
+        property: usize,
+        /// The number in the network.
+        network: usize,
+    },
+    // ---- graph ----
+    /// `graph.format`: not the format that is read.
+    GraphFormat {
+        /// The format named.
+        found: String,
+        /// The format that is read.
+        expected: &'static str,
+    },
+    /// `graph.empty`: no nodes.
+    GraphEmpty,
+    /// `graph.id-order`: node ids are not 0, 1, 2, ….
+    GraphIdOrder {
+        /// The place in the list.
+        place: usize,
+        /// The id that stands there.
+        id: u64,
+    },
+    /// `graph.parent-order`: a parent that is not an earlier node.
+    GraphParentOrder {
+        /// The node.
+        node: usize,
+        /// The parent named.
+        parent: u64,
+    },
+    /// `graph.input`: not exactly one input node, or `input_id` names another.
+    GraphInput(String),
+    /// `graph.output`: no output, or an output that is no node.
+    GraphOutput(String),
+    /// `graph.unsupported-op`: an operator outside the table.
+    GraphUnsupportedOp {
+        /// The node.
+        node: usize,
+        /// Its operator.
+        kind: String,
+    },
+    /// `graph.arity`: the wrong number of parents.
+    GraphArity {
+        /// The node.
+        node: usize,
+        /// Its operator.
+        kind: &'static str,
+        /// The number of parents expected.
+        expected: String,
+        /// The number found.
+        found: usize,
+    },
+    /// `graph.attribute`: an attribute that is absent, of the wrong type or out of range.
+    GraphAttribute {
+        /// The node.
+        node: usize,
+        /// The field.
+        field: String,
+        /// What is wrong.
+        detail: String,
+    },
+    /// `graph.shape-rule`: the parents' shapes do not fit the operator.
+    GraphShapeRule {
+        /// The node.
+        node: usize,
+        /// What is wrong.
+        detail: String,
+    },
+    /// `graph.shape-mismatch`: the declared shape is not the inferred one. The text is the neighbour's.
+    GraphShapeMismatch {
+        /// The node.
+        node: usize,
+        /// Its operator.
+        kind: &'static str,
+        /// Its parents.
+        parents: Vec<usize>,
+        /// The shape by the shape rule.
+        inferred: Vec<usize>,
+        /// The shape that the node states.
+        declared: Vec<usize>,
+    },
+    /// `graph.payload`: a payload tensor that is absent, given twice, of the wrong shape, or used by no node.
+    GraphPayload {
+        /// The node.
+        node: usize,
+        /// The field of the payload.
+        field: String,
+        /// What is wrong.
+        detail: String,
+    },
+    // ---- bundle and binding ----
+    /// `bundle.format`: not a format or kind that is known.
+    BundleFormat {
+        /// The name found.
+        found: String,
+        /// What is known here.
+        expected: &'static str,
+    },
+    /// `bundle.file`: a file that is absent, named twice, outside the folder, or not named by the manifest.
+    BundleFile {
+        /// The name of the file.
+        name: String,
+        /// What is wrong.
+        detail: &'static str,
+    },
+    /// `bundle.digest`: not 64 lower-case hexadecimal digits.
+    BundleDigest(String),
+    /// `bind.graph`, `bind.payload`, `bind.input`, `bind.output`: the digest that the bundle names is not that of its document.
+    Bind {
+        /// The document.
+        role: Role,
+        /// The digest that the bundle names.
+        expected: String,
+        /// The digest of the document.
+        actual: String,
+    },
+    /// `bind.graph` …: the user's own file is not the document of the bundle.
+    BindFile {
+        /// The document.
+        role: Role,
+        /// The name of the file.
+        file: String,
+        /// The digest of the document in the bundle.
+        expected: String,
+        /// The digest of the file.
+        actual: String,
+    },
+    /// `bind.graph` …: the user's own file could not be read as this document, so nothing is known about it.
+    BindUnreadable {
+        /// The document.
+        role: Role,
+        /// The name of the file.
+        file: String,
+        /// Why it could not be read.
+        detail: String,
+    },
+    // ---- certificates ----
+    /// `tree.malformed`: the arrays spell no tree, or no tree for some disjunct.
+    TreeMalformed(String),
+    /// `tree.literal`: a split on a node, coordinate or threshold that does not exist or may not be split.
+    TreeLiteral(String),
+    /// `hint.shape`: hints that fit no leaf, node or row.
+    HintShape(String),
+    /// `hint.domain`: a slope or multiplier outside its domain, or NaN.
+    HintDomain(String),
+    /// `leaf.unproved`: the bound that the kernel computed does not close this leaf. `bound` is what was reached; it had to be above zero.
+    LeafUnproved {
+        /// The tree.
+        tree: usize,
+        /// The leaf, counted in preorder.
+        leaf: usize,
+        /// The disjunct.
+        disjunct: usize,
+        /// The bound that was reached.
+        bound: String,
+    },
+    /// `limit.<name>`: a named budget was exceeded.
+    Limit {
+        /// The name of the budget.
+        name: &'static str,
+        /// The budget.
+        limit: u64,
+    },
+    /// `internal`: a state that the kernel holds impossible; never a proof.
+    Internal(&'static str),
+}
+
+/// The four bound documents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Role {
+    /// The graph.
+    Graph,
+    /// The payload: the numbers of the graph.
+    Payload,
+    /// The region of inputs.
+    Input,
+    /// The output ids and the whole unsafe set.
+    Output,
+}
+
+/// What a rejection means, and so which exit code it has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Class {
+    /// Well formed and bound, not proved with these hints.
+    Unproved,
+    /// The bytes are not a certificate of this claim.
+    Malformed,
+    /// A named budget was exceeded.
+    Limit,
+    /// A fault of the kernel itself.
+    Internal,
+}
+
+/// Where a fault is: the document, the path in it, and for text the byte offset.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Place {
+    /// The name of the file in the bundle, where it is known.
+    pub file: Option<String>,
+    /// The path to the value, such as `nodes[1].shape`; empty for the document itself.
+    pub path: String,
+    /// The byte offset in the file, for text.
+    pub offset: Option<usize>,
+}
+
+/// One fault: a reason and a place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// What is wrong.
+    pub reason: Reason,
+    /// Where it is.
+    pub place: Place,
+}
+
+/// One or more faults (at most [`Rejection::MOST`]); the first decides the code.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rejection {
+    first: Box<Fault>,
+    rest: Vec<Fault>,
+}
+
+impl Rejection {
+    /// The most faults that are reported together.
+    pub const MOST: usize = 100;
+
+    /// A rejection with one fault.
+    #[must_use]
+    pub fn one(reason: Reason, place: Place) -> Self {
+        Self { first: Box::new(Fault { reason, place }), rest: Vec::new() }
+    }
+
+    /// A rejection with all `faults` in the order of checking; `None` if there are none.
+    #[must_use]
+    pub fn of(faults: Vec<Fault>) -> Option<Self> {
+        let mut faults = faults.into_iter().take(Self::MOST);
+        let first = Box::new(faults.next()?);
+        Some(Self { first, rest: faults.collect() })
+    }
+
+    /// The fault that decides the code.
+    #[must_use]
+    pub fn first(&self) -> &Fault {
+        &self.first
+    }
+
+    /// All faults in the order of checking.
+    pub fn faults(&self) -> impl Iterator<Item = &Fault> {
+        std::iter::once(&*self.first).chain(&self.rest)
+    }
+
+    /// The same rejection with every fault changed by `change`.
+    #[must_use]
+    pub fn map(self, mut change: impl FnMut(Fault) -> Fault) -> Self {
+        Self { first: Box::new(change(*self.first)), rest: self.rest.into_iter().map(change).collect() }
+    }
+
+    /// The same rejection with `file` written into every place that has none yet.
+    #[must_use]
+    pub fn in_file(mut self, file: &str) -> Self {
+        for fault in std::iter::once(&mut *self.first).chain(&mut self.rest) {
+            fault.place.file.get_or_insert_with(|| file.to_owned());
+        }
+        self
+    }
+}
+
+impl Fault {
+    /// A fault in a text at a path and a byte offset.
+    #[must_use]
+    pub fn at(reason: Reason, path: &str, offset: usize) -> Self {
+        Self { reason, place: Place { file: None, path: path.to_owned(), offset: Some(offset) } }
+    }
+}
+
+impl From<Fault> for Rejection {
+    fn from(fault: Fault) -> Self {
+        Self { first: Box::new(fault), rest: Vec::new() }
+    }
+}
+
+impl From<Vec<Fault>> for Rejection {
+    fn from(faults: Vec<Fault>) -> Self {
+        Self::of(faults).unwrap_or_else(|| Reason::Internal("a rejection has a fault").into())
+    }
+}
+
+impl From<Reason> for Rejection {
+    fn from(reason: Reason) -> Self {
+        Self::one(reason, Place::default())
+    }
+}
+
+impl Place {
+    /// A place that is a path in a document.
+    #[must_use]
+    pub fn path(path: impl Into<String>) -> Self {
+        Self { path: path.into(), ..Self::default() }
+    }
+}
+
+impl Role {
+    /// The name of the role in codes and manifests.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Graph => "graph",
+            Self::Payload => "payload",
+            Self::Input => "input",
+            Self::Output => "output",
+        }
+    }
+}
+
+impl Reason {
+    /// The stable dotted code.
+    #[must_use]
+    pub fn code(&self) -> String {
+        let code = match self {
+            Self::JsonSyntax(_) => "json.syntax",
+            Self::JsonEncoding(_) => "json.encoding",
+            Self::JsonTrailing => "json.trailing",
+            Self::JsonDuplicateKey(_) => "json.duplicate-key",
+            Self::JsonUnknownKey(_) => "json.unknown-key",
+            Self::JsonMissingKey(_) => "json.missing-key",
+            Self::JsonType { .. } => "json.type",
+            Self::JsonNumber(_) => "json.number",
+            Self::JsonValue { .. } => "json.value",
+            Self::TensorsHeader(_) => "tensors.header",
+            Self::TensorsLayout(_) => "tensors.layout",
+            Self::TensorsDuplicate(_) => "tensors.duplicate",
+            Self::TensorsDtype { .. } => "tensors.dtype",
+            Self::TensorsShape { .. } => "tensors.shape",
+            Self::TensorsNotFinite { .. } => "tensors.not-finite",
+            Self::TensorsMissing(_) => "tensors.missing",
+            Self::TensorsUnused(_) => "tensors.unused",
+            Self::PropertySyntax(_) => "property.syntax",
+            Self::PropertyUnsupported(_) => "property.unsupported",
+            Self::PropertyVariable(_) => "property.variable",
+            Self::PropertyUnbounded(_) => "property.unbounded",
+            Self::PropertyEmptyRegion(_) => "property.empty-region",
+            Self::PropertyNoDisjunct => "property.no-disjunct",
+            Self::PropertyWidths { .. } => "property.widths",
+            Self::GraphFormat { .. } => "graph.format",
+            Self::GraphEmpty => "graph.empty",
+            Self::GraphIdOrder { .. } => "graph.id-order",
+            Self::GraphParentOrder { .. } => "graph.parent-order",
+            Self::GraphInput(_) => "graph.input",
+            Self::GraphOutput(_) => "graph.output",
+            Self::GraphUnsupportedOp { .. } => "graph.unsupported-op",
+            Self::GraphArity { .. } => "graph.arity",
+            Self::GraphAttribute { .. } => "graph.attribute",
+            Self::GraphShapeRule { .. } => "graph.shape-rule",
+            Self::GraphShapeMismatch { .. } => "graph.shape-mismatch",
+            Self::GraphPayload { .. } => "graph.payload",
+            Self::BundleFormat { .. } => "bundle.format",
+            Self::BundleFile { .. } => "bundle.file",
+            Self::BundleDigest(_) => "bundle.digest",
+            Self::Bind { role, .. } | Self::BindFile { role, .. } | Self::BindUnreadable { role, .. } => {
+                return format!("bind.{}", role.name());
+            }
+            Self::TreeMalformed(_) => "tree.malformed",
+            Self::TreeLiteral(_) => "tree.literal",
+            Self::HintShape(_) => "hint.shape",
+            Self::HintDomain(_) => "hint.domain",
+            Self::LeafUnproved { .. } => "leaf.unproved",
+            Self::Limit { name, .. } => return format!("limit.{name}"),
+            Self::Internal(_) => "internal",
+        };
+        code.to_owned()
+    }
+
+    /// What the reason means for the verdict.
+    #[must_use]
+    pub fn class(&self) -> Class {
+        match self {
+            Self::LeafUnproved { .. } => Class::Unproved,
+            Self::Limit { .. } => Class::Limit,
+            Self::Internal(_) => Class::Internal,
+            _ => Class::Malformed,
+        }
+    }
+}

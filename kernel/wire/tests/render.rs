@@ -1,0 +1,67 @@
+//! Rejections as text.
+
+use certkern_wire::{Fault, Place, Reason, Rejection};
+
+/// The texts of the importer that users of the format know.
+#[test]
+fn graph_faults_read_as_in_the_neighbour() {
+    let table = [
+        (
+            Reason::GraphShapeMismatch {
+                node: 1,
+                kind: "relu",
+                parents: vec![0],
+                inferred: vec![1, 4],
+                declared: vec![1, 5],
+            },
+            "IR graph: node 1: outShape mismatch: inferred=[1, 4], declared=[1, 5] (Node(id=1, kind=relu, parents=#[0], outShape=[1, 5]))",
+        ),
+        (
+            Reason::GraphFormat { found: "torchlean.ir.v2".to_owned(), expected: "torchlean.ir.v1" },
+            "PyTorch graph import: unsupported format `torchlean.ir.v2` (expected `torchlean.ir.v1`)",
+        ),
+        (
+            Reason::GraphUnsupportedOp { node: 1, kind: "sort".to_owned() },
+            "PyTorch graph import: node[1]: unsupported TorchLean IR op kind `sort`",
+        ),
+        (Reason::GraphParentOrder { node: 1, parent: 2 }, "PyTorch graph import: node[1]: parent id 2 is not < 1"),
+    ];
+    for (reason, text) in table {
+        assert_eq!(reason.to_string(), text);
+    }
+}
+
+#[test]
+fn the_place_stands_first() {
+    let fault = Fault::at(Reason::JsonUnknownKey("shpe".to_owned()), "nodes[1].shpe", 40);
+    let rejection = Rejection::from(fault).in_file("graph.json");
+    let text = rejection.to_string();
+    assert!(text.starts_with("graph.json: nodes[1].shpe (byte 40): unknown field `shpe`"), "{text}");
+    let many = Rejection::of(vec![
+        Fault { reason: Reason::GraphEmpty, place: Place::default() },
+        Fault { reason: Reason::JsonTrailing, place: Place::path("x") },
+    ]);
+    assert_eq!(many.unwrap().to_string().lines().count(), 2);
+}
+
+/// A document cannot forge a verdict line, colour a terminal, or flood it.
+#[test]
+fn text_from_documents_is_escaped_and_shortened() {
+    let nasty = format!("x\ns ACCEPTED unsat\u{1b}[2J\u{202e}{}", "y".repeat(100_000));
+    let fault = Fault {
+        reason: Reason::TensorsUnused(nasty.clone()),
+        place: Place { file: Some(nasty.clone()), path: nasty, offset: None },
+    };
+    let text = Rejection::from(fault).to_string();
+    assert_eq!(text.lines().count(), 1);
+    assert!(!text.contains(['\u{1b}', '\u{202e}', '\r']));
+    assert!(text.len() < 2000, "{}", text.len());
+}
+
+#[test]
+fn at_most_a_hundred_faults() {
+    let fault = |i: usize| Fault { reason: Reason::GraphEmpty, place: Place::path(format!("{i}")) };
+    let rejection = Rejection::of((0..500).map(fault).collect()).unwrap();
+    assert_eq!(rejection.faults().count(), Rejection::MOST);
+    assert_eq!(rejection.first().place.path, "0");
+}

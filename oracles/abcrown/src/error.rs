@@ -1,0 +1,431 @@
+//! Why a dump was not converted.
+
+use std::fmt;
+
+/// What was found and where. The text of each says what can be done about it.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum ConvertError {
+    /// A node of the dump is an activation that has no meaning in the graph language.
+    Activation {
+        /// The node of the dump.
+        node: String,
+        /// Its type in auto_LiRPA.
+        kind: String,
+    },
+    /// A part of the input region that no leaf box covers.
+    BoxGap {
+        /// The disjunct.
+        disjunct: usize,
+        /// The part that is not covered.
+        region: BoxRegion,
+    },
+    /// A leaf box that is not an ordered pair of finite corners inside the region of the dump.
+    BoxMalformed {
+        /// The row of `box/x_L` and `box/x_U`.
+        leaf: usize,
+        /// The offending coordinate.
+        coordinate: usize,
+        /// Its lower end.
+        lower: f32,
+        /// Its upper end.
+        upper: f32,
+    },
+    /// Leaf boxes without a common cut: no coordinate and threshold has every box on one side.
+    BoxNoCut {
+        /// The disjunct.
+        disjunct: usize,
+        /// The region that these boxes are to tile.
+        region: BoxRegion,
+        /// How many boxes there are.
+        leaves: usize,
+    },
+    /// Two leaf boxes that share inner points.
+    BoxOverlap {
+        /// The disjunct.
+        disjunct: usize,
+        /// The rows of `box/x_L` of the two boxes.
+        leaves: (usize, usize),
+        /// Their common part.
+        region: BoxRegion,
+    },
+    /// A disjunct without leaves that the root bounds do not close.
+    DisjunctOpen {
+        /// The disjunct.
+        disjunct: usize,
+        /// Its rows.
+        rows: String,
+        /// The best root margin that the dump claims; `None` if it claims none.
+        margin: Option<f64>,
+    },
+    /// Atoms in the dump that are not the rows of any disjunct of the property.
+    ForeignAtoms {
+        /// Where in the dump the atoms stand.
+        place: String,
+        /// The atoms.
+        atoms: String,
+    },
+    /// A document of another format.
+    Format(String),
+    /// A part of the region that no leaf covers.
+    Gap {
+        /// The disjunct.
+        disjunct: usize,
+        /// The literals on the way to the uncovered part.
+        path: Path,
+        /// The last literal: nothing covers it under `path`.
+        missing: SplitLiteral,
+    },
+    /// The kernel cannot read the graph that the ONNX file became.
+    Graph(String),
+    /// A disjunct of the property that the dump does not speak of.
+    LackingDisjunct {
+        /// The disjunct.
+        disjunct: usize,
+        /// Its rows.
+        rows: String,
+    },
+    /// The manifest is not JSON of the expected form.
+    Manifest(String),
+    /// A tensor of the dump that is needed and absent.
+    MissingTensor(String),
+    /// A dump with both ReLU splits and input splits.
+    MixedSplits,
+    /// Leaves without a common split: no neuron and threshold is decided on all of them.
+    NoCommonSplit {
+        /// The disjunct.
+        disjunct: usize,
+        /// The literals on the way to these leaves.
+        path: Path,
+        /// The ids of the first few of them.
+        leaves: Vec<u64>,
+    },
+    /// The ReLUs of the dump are not as many as those of the graph.
+    NodeCount {
+        /// The activation nodes of the dump.
+        dump: Vec<String>,
+        /// The `relu` nodes of the graph.
+        graph: Vec<usize>,
+    },
+    /// A node of the dump stands before one that it reads.
+    NodeOrder(String),
+    /// A node of the dump and its counterpart in the graph have different sizes.
+    NodeSize {
+        /// The node of the dump.
+        dump: String,
+        /// How many numbers it holds.
+        size: usize,
+        /// The node of the graph.
+        graph: usize,
+        /// How many numbers that holds.
+        width: usize,
+    },
+    /// A region that is not a box.
+    Norm(String),
+    /// The ONNX file was not imported.
+    Onnx(String),
+    /// Two leaves that cover the same region.
+    Overlap {
+        /// The disjunct.
+        disjunct: usize,
+        /// The literals that both leaves share.
+        path: Path,
+        /// The ids of the leaves; the first is the whole region of `path`.
+        leaves: (u64, u64),
+    },
+    /// The property was not read.
+    Property(String),
+    /// The dump speaks of another input region than the property.
+    Region {
+        /// The coordinate of the input.
+        coordinate: usize,
+        /// `lower` or `upper`.
+        side: &'static str,
+        /// The number in the dump.
+        dump: f32,
+        /// The number in the property, rounded.
+        property: f64,
+    },
+    /// A leaf that decides one neuron twice.
+    RepeatedLiteral {
+        /// The id of the leaf.
+        leaf: u64,
+        /// The second decision.
+        literal: SplitLiteral,
+    },
+    /// The slopes for the bounds of one node speak of other coordinates for one activation than for another.
+    RowsDiffer {
+        /// The node that is bounded.
+        start: String,
+        /// The two activations.
+        activations: (String, String),
+    },
+    /// A split sign that is neither 1 nor −1.
+    Sign {
+        /// The id of the leaf.
+        leaf: u64,
+        /// The neuron, as `layer[index]`.
+        neuron: String,
+        /// What stands there.
+        sign: i64,
+    },
+    /// A slope outside [0, 1] by more than rounding.
+    Slope {
+        /// The tensor.
+        tensor: String,
+        /// The row-major place in it.
+        index: usize,
+        /// The slope.
+        value: f32,
+    },
+    /// A tensor of the dump whose shape is not as expected.
+    TensorShape {
+        /// The tensor.
+        name: String,
+        /// Its shape.
+        found: Vec<usize>,
+        /// What is expected.
+        wanted: String,
+    },
+    /// A tensor of the dump with a type that does not fit.
+    TensorType {
+        /// The tensor.
+        name: String,
+        /// Its type.
+        found: String,
+        /// What is expected.
+        wanted: &'static str,
+    },
+    /// An index in a tensor of the dump that is negative, too large or stands twice.
+    TensorIndex {
+        /// The tensor.
+        name: String,
+        /// The row-major place in it.
+        index: usize,
+        /// What stands there.
+        value: i64,
+        /// Indices are below this.
+        width: usize,
+    },
+    /// The tensors are not a safetensors file.
+    Tensors(String),
+    /// A split threshold that is NaN or infinite.
+    Threshold {
+        /// The id of the leaf.
+        leaf: u64,
+        /// The neuron, as `layer[index]`.
+        neuron: String,
+        /// What stands there.
+        threshold: f64,
+    },
+    /// Leaves that decide one neuron at different thresholds where they should share one.
+    ThresholdMoved {
+        /// The disjunct.
+        disjunct: usize,
+        /// The literals that the leaves share.
+        path: Path,
+        /// Two leaves, each with its literal for the same neuron.
+        leaves: Box<[(u64, SplitLiteral); 2]>,
+    },
+    /// A name in the dump that names no node that it could mean.
+    UnknownNode {
+        /// Where the name stands.
+        place: String,
+        /// The name.
+        name: String,
+    },
+    /// A disjunct that the dump format cannot hold: without a row on outputs, or with a row on inputs and outputs.
+    UnsupportedDisjunct {
+        /// The disjunct.
+        disjunct: usize,
+        /// Its rows.
+        rows: String,
+    },
+}
+
+/// One decision: `layer[neuron] ≥ threshold` or `layer[neuron] ≤ threshold`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SplitLiteral {
+    /// The pre-activation node, as the dump names it.
+    pub layer: String,
+    /// The flat coordinate in it.
+    pub neuron: usize,
+    /// `≥` if set, else `≤`.
+    pub at_least: bool,
+    /// The threshold.
+    pub threshold: f64,
+}
+
+/// The literals from the root of a tree to a place in it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Path(pub Vec<SplitLiteral>);
+
+/// A part of the input region: the intervals of those coordinates that are cut, the others being whole.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct BoxRegion(pub Vec<(usize, f32, f32)>);
+
+impl fmt::Display for SplitLiteral {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let relation = if self.at_least { "≥" } else { "≤" };
+        write!(f, "{}[{}] {relation} {}", self.layer, self.neuron, self.threshold)
+    }
+}
+
+impl fmt::Display for Path {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0.is_empty() {
+            return write!(f, "at the root");
+        }
+        write!(f, "under ")?;
+        for (place, literal) in self.0.iter().enumerate() {
+            write!(f, "{}{literal}", if place == 0 { "" } else { " and " })?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for BoxRegion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0.is_empty() {
+            return write!(f, "the whole region");
+        }
+        for (place, (coordinate, lower, upper)) in self.0.iter().enumerate() {
+            write!(f, "{}x[{coordinate}] in [{lower}, {upper}]", if place == 0 { "" } else { ", " })?;
+        }
+        Ok(())
+    }
+}
+
+const DUMP_ALL: &str = "dump every leaf that the run closed, and only those";
+
+impl fmt::Display for ConvertError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Activation { node, kind } => {
+                write!(f, "node {node} of the dump is a {kind}; only dumps of ReLU networks can be converted")
+            }
+            Self::BoxGap { disjunct, region } => {
+                write!(f, "disjunct {disjunct}: no leaf box covers {region}; {DUMP_ALL}, with input clipping off")
+            }
+            Self::BoxMalformed { leaf, coordinate, lower, upper } => write!(
+                f,
+                "box {leaf}: x[{coordinate}] in [{lower}, {upper}] is no interval inside the region of the dump; dump the boxes as the run held them"
+            ),
+            Self::BoxNoCut { disjunct, region, leaves } => write!(
+                f,
+                "disjunct {disjunct}: no cut of one coordinate parts the {leaves} leaf boxes of {region}; dump a run that bisects one coordinate at a time"
+            ),
+            Self::BoxOverlap { disjunct, leaves: (a, b), region } => {
+                write!(f, "disjunct {disjunct}: boxes {a} and {b} both cover {region}; {DUMP_ALL}")
+            }
+            Self::DisjunctOpen { disjunct, rows, margin: Some(margin) } => write!(
+                f,
+                "disjunct {disjunct} ({rows}) has no leaves, and its root bound misses by {margin}; {DUMP_ALL}"
+            ),
+            Self::DisjunctOpen { disjunct, rows, margin: None } => {
+                write!(f, "disjunct {disjunct} ({rows}) has no leaves and no root bound; {DUMP_ALL}")
+            }
+            Self::ForeignAtoms { place, atoms } => write!(
+                f,
+                "{place} of the dump speaks of {atoms}, which is no disjunct of the property; use the property of the run"
+            ),
+            Self::Format(found) => {
+                write!(f, "the dump is of format {found:?}; this converter reads \"abdump-0\"")
+            }
+            Self::Gap { disjunct, path, missing } => {
+                write!(f, "disjunct {disjunct}: {path} no leaf covers {missing}; {DUMP_ALL}")
+            }
+            Self::Graph(text) => write!(f, "the graph of the ONNX file was refused: {text}"),
+            Self::LackingDisjunct { disjunct, rows } => write!(
+                f,
+                "the dump does not speak of disjunct {disjunct} ({rows}) of the property; use the property of the run"
+            ),
+            Self::Manifest(text) => write!(f, "manifest.json: {text}; write the dump again"),
+            Self::MissingTensor(name) => {
+                write!(f, "tensor {name} is absent from the dump; write the dump again")
+            }
+            Self::MixedSplits => {
+                write!(f, "the dump holds leaves of ReLU splits and leaf boxes; dump one run of one kind")
+            }
+            Self::NoCommonSplit { disjunct, path, leaves } => write!(
+                f,
+                "disjunct {disjunct}: {path} the leaves {leaves:?} have no split in common, so they cover no region as a tree; {DUMP_ALL}"
+            ),
+            Self::NodeCount { dump, graph } => write!(
+                f,
+                "the dump has {} ReLU nodes ({}), the graph {} ({graph:?}); use the ONNX file of the run",
+                dump.len(),
+                dump.join(", "),
+                graph.len()
+            ),
+            Self::NodeOrder(node) => {
+                write!(
+                    f,
+                    "node {node} of the dump stands before one that it reads; write the nodes in evaluation order"
+                )
+            }
+            Self::NodeSize { dump, size, graph, width } => write!(
+                f,
+                "node {dump} of the dump holds {size} numbers, node {graph} of the graph {width}; use the ONNX file of the run"
+            ),
+            Self::Norm(norm) => {
+                write!(f, "the region is a ball of norm {norm}; only boxes (\"inf\") can be converted")
+            }
+            Self::Onnx(text) => write!(f, "the ONNX file was not imported: {text}"),
+            Self::Overlap { disjunct, path, leaves: (a, b) } => {
+                write!(f, "disjunct {disjunct}: {path} leaf {a} covers everything, leaf {b} too; {DUMP_ALL}")
+            }
+            Self::Property(text) => write!(f, "the property was refused: {text}"),
+            Self::Region { coordinate, side, dump, property } => write!(
+                f,
+                "the {side} end of x[{coordinate}] is {dump} in the dump and {property} in the property; use the property of the run"
+            ),
+            Self::RepeatedLiteral { leaf, literal } => {
+                write!(f, "leaf {leaf} decides a neuron twice, the second time by {literal}; {DUMP_ALL}")
+            }
+            Self::RowsDiffer { start, activations: (a, b) } => write!(
+                f,
+                "the slopes for bounds of {start} have other rows for {a} than for {b}; write the dump again with equal rows"
+            ),
+            Self::Sign { leaf, neuron, sign } => {
+                write!(f, "leaf {leaf} splits {neuron} with sign {sign}; signs are 1 and -1")
+            }
+            Self::Slope { tensor, index, value } => {
+                write!(
+                    f,
+                    "slope {value} at place {index} of {tensor} is outside [0, 1]; write the dump again with clipped slopes"
+                )
+            }
+            Self::TensorShape { name, found, wanted } => {
+                write!(f, "tensor {name} has shape {found:?}, not {wanted}; write the dump again")
+            }
+            Self::TensorType { name, found, wanted } => {
+                write!(f, "tensor {name} is of type {found}, not {wanted}; write the dump again")
+            }
+            Self::TensorIndex { name, index, value, width } => write!(
+                f,
+                "index {value} at place {index} of tensor {name} stands twice or is not in 0 .. {width}; write the dump again"
+            ),
+            Self::Tensors(text) => write!(f, "tensors.safetensors: {text}; write the dump again"),
+            Self::Threshold { leaf, neuron, threshold } => {
+                write!(f, "leaf {leaf} splits {neuron} at {threshold}; thresholds are finite")
+            }
+            Self::ThresholdMoved { disjunct, path, leaves } => {
+                let [(a, first), (b, second)] = &**leaves;
+                write!(
+                    f,
+                    "disjunct {disjunct}: {path} leaf {a} has {first} but leaf {b} has {second}; siblings share one threshold"
+                )
+            }
+            Self::UnknownNode { place, name } => {
+                write!(f, "{place} names {name:?}, which is no node that it could mean; write the dump again")
+            }
+            Self::UnsupportedDisjunct { disjunct, rows } => write!(
+                f,
+                "disjunct {disjunct} ({rows}) needs a row on outputs and no row on inputs and outputs together; a dump cannot speak of it"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for ConvertError {}
