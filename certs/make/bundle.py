@@ -34,9 +34,15 @@ def safetensors(tensors: dict[str, Tensor]) -> bytes:
     header: dict[str, dict] = {}
     end = 0
     for name, value in tensors.items():
-        header[name] = {"dtype": value.dtype, "shape": value.shape, "data_offsets": [end, end + len(value.data)]}
+        header[name] = {
+            "dtype": value.dtype,
+            "shape": value.shape,
+            "data_offsets": [end, end + len(value.data)],
+        }
         end += len(value.data)
-    return framed(json.dumps(header, separators=(",", ":")).encode(), b"".join(t.data for t in tensors.values()))
+    return framed(
+        json.dumps(header, separators=(",", ":")).encode(), b"".join(t.data for t in tensors.values())
+    )
 
 
 def framed(header: bytes, data: bytes) -> bytes:

@@ -1,6 +1,7 @@
 """Canonical bytes and digests of a bundle, written from `schemas/SPEC.md` alone with the Python standard library.
 
-`python3 digests.py BUNDLE…` compares each bundle's recorded digests with the ones computed here."""
+`python3 digests.py CASE…` prints the claim digest of bundles and graphs; the digests that a bundle records must be those
+computed here."""
 
 from __future__ import annotations
 
@@ -91,7 +92,9 @@ def attributes(node: dict, nodes: list[dict]) -> dict[str, int | list[int]]:
     parent = nodes[node["parents"][0]]["shape"] if node["parents"] else []
     if node["kind"] == "conv":
         axis = len(parent) - node["spatial_rank"] - 1
-        names = "spatial_rank kernel stride padding dilation groups channel_axis in_channels out_channels".split()
+        names = (
+            "spatial_rank kernel stride padding dilation groups channel_axis in_channels out_channels".split()
+        )
         wanted = {name: node.get(name) for name in names}
         return wanted | {
             "padding_after": node.get("padding_after", node["padding"]),
@@ -103,9 +106,15 @@ def attributes(node: dict, nodes: list[dict]) -> dict[str, int | list[int]]:
         case "flatten":
             return {"value_shape": node.get("value_shape", parent)}
         case "linear":
-            return {"in_dim": node.get("in_dim", parent[-1]), "out_dim": node.get("out_dim", node["shape"][-1])}
+            return {
+                "in_dim": node.get("in_dim", parent[-1]),
+                "out_dim": node.get("out_dim", node["shape"][-1]),
+            }
         case "reshape":
-            return {"in_shape": node.get("in_shape", parent), "out_shape": node.get("out_shape", node["shape"])}
+            return {
+                "in_shape": node.get("in_shape", parent),
+                "out_shape": node.get("out_shape", node["shape"]),
+            }
         case kind:
             names = {
                 "permute": ["perm"],
@@ -329,7 +338,10 @@ def _disjuncts(formula: list) -> list[list[Row]]:
 
 def _hull(unsafe: list[list[Row]], inputs: int) -> tuple[list[Fraction], list[Fraction]]:
     """For each input coordinate the hull over the disjuncts of its single-variable bounds."""
-    ends: tuple[list[list[Fraction]], list[list[Fraction]]] = ([[] for _ in range(inputs)], [[] for _ in range(inputs)])
+    ends: tuple[list[list[Fraction]], list[list[Fraction]]] = (
+        [[] for _ in range(inputs)],
+        [[] for _ in range(inputs)],
+    )
     for disjunct in unsafe:
         bounds: list[tuple[list[Fraction], list[Fraction]]] = [([], []) for _ in range(inputs)]
         for x, y, bound, _ in disjunct:
@@ -377,19 +389,34 @@ def bundle_digests(read: Callable[[str], bytes], files: dict[str, str]) -> dict[
 
 def claim_digest(kind: str, proposition: str, digests: dict[str, str]) -> str:
     """The claim digest of a bundle."""
-    parts = [bytes.fromhex(digests[role]) for role in ("graph", "payload", "input", "output") if role in digests]
+    parts = [
+        bytes.fromhex(digests[role]) for role in ("graph", "payload", "input", "output") if role in digests
+    ]
     return digest("claim", text(kind), text(proposition), *parts)
 
 
-def main(folders: list[Path]) -> None:
-    """Compare the recorded digests of every folder."""
-    for folder in folders:
-        manifest = json.loads((folder / "bundle.json").read_bytes())
-        computed = bundle_digests(lambda name: (folder / name).read_bytes(), manifest["files"])
-        for role, value in manifest["digests"].items():
-            if computed[role] != value:
-                raise SystemExit(f"{folder}: {role}: {value} is recorded, {computed[role]} computed")
-        print(folder, claim_digest(manifest["kind"], "unsat", computed))
+def bundle_claim(folder: Path) -> str:
+    """The claim digest of a bundle, whose recorded digests must be the computed ones."""
+    manifest = json.loads((folder / "bundle.json").read_bytes())
+    computed = bundle_digests(lambda name: (folder / name).read_bytes(), manifest["files"])
+    for role, value in manifest["digests"].items():
+        if computed[role] != value:
+            raise SystemExit(f"{folder}: {role}: {value} is recorded, {computed[role]} computed")
+    proposition = {"leaves": "unsat", "witness": "sat"}[manifest["kind"]]
+    return claim_digest(manifest["kind"], proposition, computed)
+
+
+def graph_claim(path: Path) -> str:
+    """The claim digest of a graph with its numbers in the nodes."""
+    graph = json.loads(path.read_bytes())
+    digests = {"graph": graph_digest(graph), "payload": payload_digest(graph, {})}
+    return claim_digest("graph", "well-shaped", digests)
+
+
+def main(cases: list[Path]) -> None:
+    """Print the claim digest of every bundle and graph."""
+    for case in cases:
+        print(case, bundle_claim(case) if case.is_dir() else graph_claim(case))
 
 
 if __name__ == "__main__":

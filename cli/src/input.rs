@@ -49,7 +49,8 @@ fn capped(path: &Path, limits: &Limits) -> io::Result<Result<Vec<u8>, Reason>> {
     if let Err(reason) = within("bytes", length, limits.bytes) {
         return Ok(Err(reason));
     }
-    let mut bytes = Vec::with_capacity(length);
+    let mut bytes = Vec::new();
+    bytes.try_reserve_exact(length).map_err(|_| io::ErrorKind::OutOfMemory)?;
     let most = u64::try_from(limits.bytes).unwrap_or(u64::MAX).saturating_add(1);
     file.take(most).read_to_end(&mut bytes)?;
     Ok(within("bytes", bytes.len(), limits.bytes).map(|()| bytes))

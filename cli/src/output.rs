@@ -1,6 +1,7 @@
 //! Standard output, standard error, and files that are never seen half written.
 
 use crate::failure::Failure;
+use crate::source::shown;
 use std::ffi::OsString;
 use std::fs;
 use std::io::{self, ErrorKind, Write};
@@ -20,8 +21,9 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
     }
 }
 
-/// Writes a line to standard error; nobody is told if that fails.
+/// Writes a complaint to standard error, without characters that move the cursor; nobody is told if that fails.
 pub(crate) fn complain(text: &str) {
+    let text: String = text.chars().map(|c| if c == '\n' { c } else { shown(c) }).collect();
     let _ = writeln!(io::stderr(), "certkern: {text}");
 }
 

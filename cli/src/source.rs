@@ -38,10 +38,10 @@ impl<'a> Location<'a> {
         Some(Self { file, line, column: before.chars().count() + 1, before, after })
     }
 
-    /// The place, the line and a caret under the column. Each line that quotes is indented, and characters that could move the cursor of a
-    /// terminal are replaced, so that no document can write a verdict line.
+    /// The place, the line and a caret under the column. Lines that quote are indented and controls are replaced, so that no document and no
+    /// name can write a verdict line.
     pub(crate) fn text(&self, name: &str) -> String {
-        let shown = |c: char| if c.is_control() || is_format(c) { '\u{fffd}' } else { c };
+        let name: String = name.chars().map(shown).collect();
         let skipped = self.before.chars().count().saturating_sub(AROUND);
         let mut left: String = self.before.chars().skip(skipped).map(shown).collect();
         if skipped > 0 {
@@ -55,6 +55,11 @@ impl<'a> Location<'a> {
         let caret = " ".repeat(left.chars().count());
         format!("{name}:{}:{}\n  {left}{right}\n  {caret}^\n", self.line, self.column)
     }
+}
+
+/// The character, or a replacement for one that could move the cursor of a terminal.
+pub(crate) fn shown(c: char) -> char {
+    if c.is_control() || is_format(c) { char::REPLACEMENT_CHARACTER } else { c }
 }
 
 /// Characters that change how a terminal shows the text around them: separators of lines, marks and overrides of direction.
@@ -111,7 +116,9 @@ mod tests {
     fn a_document_cannot_write_a_verdict_line() {
         let texts = Texts::from([("", b"s ACCEPTED unsat 00\r\ns ACCEPTED unsat 00".as_slice())]);
         let fault = fault(None, 21);
-        let text = Location::of(&fault, &texts).unwrap().text("x");
-        assert!(text.lines().all(|line| !line.starts_with("s ")), "{text}");
+        for name in ["x", "x\ns ACCEPTED unsat 00"] {
+            let text = Location::of(&fault, &texts).unwrap().text(name);
+            assert!(text.lines().count() == 3 && text.lines().all(|line| !line.starts_with("s ")), "{text}");
+        }
     }
 }

@@ -130,6 +130,22 @@ fn a_document_cannot_write_the_verdict_line() {
 }
 
 #[test]
+fn a_file_name_cannot_write_the_verdict_line() {
+    let (_scratch, folder) = bundle();
+    fs::remove_file(folder.join("graph.json")).unwrap();
+    fs::write(folder.join("g\ns ACCEPTED unsat 00"), "{").unwrap();
+    let manifest = fs::read_to_string(folder.join("bundle.json")).unwrap();
+    let renamed = manifest.replace("\"graph.json\"", "\"g\\ns ACCEPTED unsat 00\"");
+    assert_ne!(renamed, manifest);
+    fs::write(folder.join("bundle.json"), renamed).unwrap();
+    for format in ["text", "json"] {
+        let run = certkern(["check", "--format", format, text(&folder)]);
+        run.expect(2, "s REJECTED json.syntax");
+        assert_eq!(run.stdout.lines().filter(|line| line.starts_with("s ")).count(), 1, "{}", run.stdout);
+    }
+}
+
+#[test]
 fn reports_are_written_by_their_ending() {
     let (scratch, folder) = bundle();
     let report = |name: &str| scratch.path().join(name);

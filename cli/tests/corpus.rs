@@ -15,12 +15,10 @@ const WITHOUT_CASE: &[(&str, &str)] = &[
     ("limit.bytes", "needs a file of 4 GiB; tests/check.rs makes one with a hole"),
     ("limit.json-bytes", "needs a document of 256 MiB; tested in kernel/wire with smaller limits"),
     ("limit.json-values", "needs a document of 80 MB; tested in kernel/wire with smaller limits"),
-    ("limit.header-bytes", "needs a file of 100 MB; tested in kernel/wire with smaller limits"),
     ("limit.tensors", "needs a file of 50 MB; tested in kernel/wire with smaller limits"),
     ("limit.property-expressions", "needs a file of 80 MB; tested in kernel/wire with smaller limits"),
-    ("limit.variables", "needs a file of 200 MB; tested in kernel/wire with smaller limits"),
     ("limit.nodes", "needs a document of 50 MB; tested in kernel/graph with smaller limits"),
-    ("limit.row-length", "needs a property of two million variables, 100 MB"),
+    ("limit.row-length", "needs a value of two million coordinates; the guard is tested in kernel/core"),
     ("limit.tree-nodes", "needs a file of 1.3 GB; tested in kernel/claims with smaller limits"),
 ];
 

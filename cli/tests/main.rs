@@ -1,9 +1,14 @@
 //! The command line from outside, and the kernel on cases whose truth is known. One binary, so that what the tests share is compiled once.
 
+mod bundle;
 mod check;
 mod corpus;
 mod digest;
 mod dumps;
+mod edits;
 mod import;
+mod misread;
+mod readme;
+mod remake;
 mod support;
 mod truth;

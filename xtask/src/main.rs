@@ -1,2 +1,88 @@
-//! xtask.
-fn main() {}
+//! `cargo xtask test`: everything that CI runs, in stages, each with its share of minutes.
+
+mod lines;
+mod machine_paths;
+mod members;
+mod stage;
+mod trust;
+
+use stage::{Stage, Tally};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+const USAGE: &str = "\
+usage: cargo xtask test     everything that CI runs
+       cargo xtask lines    lines of code of the kernel
+       cargo xtask trust    compare the kernel's dependencies with docs/trust.md";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let root = root();
+    let result = match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+        ["test"] => return test(&root),
+        ["lines"] => lines::check(&root),
+        ["trust"] => trust::check(&root),
+        _ => Err(USAGE.to_owned()),
+    };
+    match result {
+        Ok(said) => {
+            println!("{said}");
+            ExitCode::SUCCESS
+        }
+        Err(what) => {
+            eprintln!("{what}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Runs all stages, a failed one included, and ends with the sum.
+fn test(root: &Path) -> ExitCode {
+    let mut stages = vec![
+        Stage::command(root, "format", 1.0, &["fmt", "--all", "--check"]),
+        Stage::command(
+            root,
+            "clippy",
+            6.0,
+            &["clippy", "--locked", "--workspace", "--all-targets", "--", "-D", "warnings"],
+        ),
+        Stage::command(root, "build", 6.0, &["build", "--locked", "--release", "--workspace"]),
+        Stage::command(root, "doc", 3.0, &["doc", "--locked", "--workspace", "--no-deps"]),
+        Stage::check("lines", 1.0, || lines::check(root)),
+        Stage::check("dependencies", 1.0, || trust::check(root)),
+        Stage::check("machine paths", 1.0, || machine_paths::check(root)),
+        Stage::check("members", 1.0, || members::all_are_known(root)),
+    ];
+    stages.extend(members::MEMBERS.iter().map(|member| member.stage(root)));
+    let mut tally = Tally::default();
+    for stage in stages {
+        tally.run(stage);
+    }
+    print!("{}", tally.table());
+    if tally.failed() == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// The root of the repository.
+fn root() -> PathBuf {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.parent().unwrap_or(here).to_owned()
+}
+
+/// Cargo in the root of the repository, without input and strict about warnings in documentation.
+fn cargo(root: &Path) -> Command {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.current_dir(root).env("RUSTDOCFLAGS", "-D warnings").stdin(std::process::Stdio::null());
+    command
+}
+
+/// What cargo writes to standard output.
+///
+/// # Errors
+/// If it cannot be run or fails.
+fn output_of_cargo(root: &Path, arguments: &[&str]) -> Result<String, String> {
+    let output = cargo(root).args(arguments).output().map_err(|error| format!("cargo: {error}"))?;
+    if output.status.success() {
+        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
+    }
+    Err(format!("cargo {}: {}", arguments.join(" "), String::from_utf8_lossy(&output.stderr)))
+}

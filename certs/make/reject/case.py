@@ -32,9 +32,14 @@ def graph(name: str) -> bytes:
     return (CERTS / "accept" / "graph" / f"{name}.json").read_bytes()
 
 
-def leaves(name: str) -> Files:
-    """An accepted bundle of kind `leaves`."""
-    return read(CERTS / "accept" / "leaves" / name)
+def accepted(name: str) -> Files:
+    """An accepted bundle; of kind `leaves` unless the name says `kind/name`."""
+    return read(CERTS / "accept" / placed(name))
+
+
+def placed(name: str) -> str:
+    """The path of an accepted bundle below `accept`."""
+    return name if "/" in name else f"leaves/{name}"
 
 
 def swapped(data: bytes, old: str | bytes, new: str | bytes) -> bytes:
@@ -51,7 +56,9 @@ class Maker:
     def __init__(self) -> None:
         self.cases: list[Case] = []
 
-    def document(self, code: str, name: str, sibling: str, old: str | bytes, new: str | bytes, words: str) -> None:
+    def document(
+        self, code: str, name: str, sibling: str, old: str | bytes, new: str | bytes, words: str
+    ) -> None:
         """A graph with one text replaced."""
         self.whole(code, name, sibling, swapped(graph(sibling), old, new), words)
 
@@ -71,8 +78,8 @@ class Maker:
         args: tuple[str, ...] = (),
     ) -> None:
         """A bundle with files replaced, added or (`None`) left out; `again`: with digests computed again."""
-        files = {n: d for n, d in (leaves(sibling) | changes).items() if d is not None}
-        self.cases.append(Case(code, name, f"leaves/{sibling}", words, bound(files) if again else files, args))
+        files = {n: d for n, d in (accepted(sibling) | changes).items() if d is not None}
+        self.cases.append(Case(code, name, placed(sibling), words, bound(files) if again else files, args))
 
     def text(
         self,
@@ -88,7 +95,7 @@ class Maker:
         args: tuple[str, ...] = (),
     ) -> None:
         """A bundle with one text replaced in one file."""
-        changes = {file: swapped(leaves(sibling)[file], old, new)}
+        changes = {file: swapped(accepted(sibling)[file], old, new)}
         self.files(code, name, sibling, changes, words, again=again, args=args)
 
     def tensors(
@@ -104,11 +111,11 @@ class Maker:
         args: tuple[str, ...] = (),
     ) -> None:
         """A bundle with the tensors of one file edited."""
-        tensors = read_safetensors(leaves(sibling)[file])
+        tensors = read_safetensors(accepted(sibling)[file])
         edit(tensors)
         self.files(code, name, sibling, {file: safetensors(tensors)}, words, again=again, args=args)
 
 
 def manifest_digest(sibling: str, role: str) -> str:
     """A digest that the manifest of an accepted bundle names."""
-    return json.loads(leaves(sibling)["bundle.json"])["digests"][role]
+    return json.loads(accepted(sibling)["bundle.json"])["digests"][role]

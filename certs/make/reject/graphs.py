@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bundle import tensor
 from digests import Tensor
-from reject.case import PAYLOAD, Maker, graph
+from reject.case import PAYLOAD, Maker
 
 CHAPTER = "chapter"
 CONVOLUTION = "convolution"
@@ -24,9 +24,20 @@ def cases(make: Maker) -> None:
 
 def order(make: Maker) -> None:
     """Format, ids, parents, input and outputs."""
-    make.document("graph.format", "version", CHAPTER, "torchlean.ir.v1", "torchlean.ir.v2", "the format torchlean.ir.v2")
-    make.document("graph.format", "bound", CHAPTER, "torchlean.ir.v1", "torchlean.bound.v1", "the format of an unbound interval")
-    make.document("graph.format", "space", CHAPTER, "torchlean.ir.v1", "torchlean.ir.v1 ", "a space after the format")
+    make.document(
+        "graph.format", "version", CHAPTER, "torchlean.ir.v1", "torchlean.ir.v2", "the format torchlean.ir.v2"
+    )
+    make.document(
+        "graph.format",
+        "bound",
+        CHAPTER,
+        "torchlean.ir.v1",
+        "torchlean.bound.v1",
+        "the format of an unbound interval",
+    )
+    make.document(
+        "graph.format", "space", CHAPTER, "torchlean.ir.v1", "torchlean.ir.v1 ", "a space after the format"
+    )
     nodes = f"\n  {INPUT},\n  {RELU},\n  {SUM}\n"
     make.document("graph.empty", "nodes", CHAPTER, nodes, "", "no nodes")
     code = "graph.id-order"
@@ -35,17 +46,42 @@ def order(make: Maker) -> None:
     make.document(code, "swapped", CHAPTER, f"{INPUT},\n  {RELU}", f"{RELU},\n  {INPUT}", "two nodes swapped")
     code = "graph.parent-order"
     make.document(code, "later", CHAPTER, '"parents": [0]', '"parents": [2]', "a parent that is a later node")
-    make.document(code, "itself", CHAPTER, '"parents": [0]', '"parents": [1]', "a node that is its own parent")
+    make.document(
+        code, "itself", CHAPTER, '"parents": [0]', '"parents": [1]', "a node that is its own parent"
+    )
     make.document(code, "no_node", CHAPTER, '"parents": [0]', '"parents": [7]', "a parent that is no node")
     code = "graph.input"
     make.document(code, "other_id", CHAPTER, '"input_id": 0', '"input_id": 1', "`input_id` names the relu")
     make.document(code, "no_node", CHAPTER, '"input_id": 0', '"input_id": 3', "`input_id` names no node")
-    make.document(code, "two", CHAPTER, RELU, RELU.replace('"relu", "parents": [0]', '"input", "parents": []'), "a second input")
-    make.document(code, "none", CHAPTER, INPUT, INPUT.replace('"input"', '"const"').replace("4]", '4], "values": [1, 2, 3, 4]'), "a const in place of the input")
+    make.document(
+        code,
+        "two",
+        CHAPTER,
+        RELU,
+        RELU.replace('"relu", "parents": [0]', '"input", "parents": []'),
+        "a second input",
+    )
+    make.document(
+        code,
+        "none",
+        CHAPTER,
+        INPUT,
+        INPUT.replace('"input"', '"const"').replace("4]", '4], "values": [1, 2, 3, 4]'),
+        "a const in place of the input",
+    )
     code = "graph.output"
-    make.document(code, "no_node", CHAPTER, '"output_ids": [2]', '"output_ids": [3]', "an output that is no node")
+    make.document(
+        code, "no_node", CHAPTER, '"output_ids": [2]', '"output_ids": [3]', "an output that is no node"
+    )
     make.document(code, "none", CHAPTER, '"output_ids": [2]', '"output_ids": []', "no output")
-    make.document(code, "both_spellings", CHAPTER, '"output_ids": [2]', '"output_ids": [2], "output_id": 2', "outputs in both spellings")
+    make.document(
+        code,
+        "both_spellings",
+        CHAPTER,
+        '"output_ids": [2]',
+        '"output_ids": [2], "output_id": 2',
+        "outputs in both spellings",
+    )
 
 
 def operators(make: Maker) -> None:
@@ -56,12 +92,25 @@ def operators(make: Maker) -> None:
     make.document(code, "empty", CHAPTER, '"relu"', '""', "an operator without a name")
     make.document(code, "tanh", CHAPTER, '"relu"', '"tanh"', "an operator outside the table")
     code = "graph.arity"
-    make.document(code, "relu_of_two", CHAPTER, '"parents": [0]', '"parents": [0, 0]', "a relu of two parents")
+    make.document(
+        code, "relu_of_two", CHAPTER, '"parents": [0]', '"parents": [0, 0]', "a relu of two parents"
+    )
     make.document(code, "relu_of_none", CHAPTER, '"parents": [0]', '"parents": []', "a relu without parents")
     make.document(code, "add_of_one", CHAPTER, '"relu"', '"add"', "an add of one parent")
-    make.document(code, "sub_of_three", "numbers", '"parents": [1, 2]', '"parents": [1, 2, 2]', "a sub of three parents")
-    make.document(code, "concat_of_one", CONVOLUTION, '"parents": [6, 6]', '"parents": [6]', "a concat of one parent")
-    make.document(code, "const_of_one", "numbers", '"const", "parents": []', '"const", "parents": [1]', "a const with a parent")
+    make.document(
+        code, "sub_of_three", "numbers", '"parents": [1, 2]', '"parents": [1, 2, 2]', "a sub of three parents"
+    )
+    make.document(
+        code, "concat_of_one", CONVOLUTION, '"parents": [6, 6]', '"parents": [6]', "a concat of one parent"
+    )
+    make.document(
+        code,
+        "const_of_one",
+        "numbers",
+        '"const", "parents": []',
+        '"const", "parents": [1]',
+        "a const with a parent",
+    )
 
 
 def attributes(make: Maker) -> None:
@@ -72,48 +121,92 @@ def attributes(make: Maker) -> None:
         "wrong_type": ('"axis": 1}', '"axis": "1"}', "an axis that is a string"),
         "negative": ('"axis": 1}', '"axis": -1}', "an axis of -1"),
         "number_for_list": ('"perm": [0, 2, 3, 1]', '"perm": 0', "a permutation that is a number"),
+        "perm_repeats": (
+            '"perm": [0, 2, 3, 1]',
+            '"perm": [0, 2, 3, 3]',
+            "a permutation that repeats an axis",
+        ),
         "stride_zero": ('"stride": [2, 2]', '"stride": [2, 0]', "a stride of 0"),
         "dilation_zero": ('"dilation": [1, 1]', '"dilation": [0, 1]', "a dilation of 0"),
         "kernel_of_three": ('"kernel": [2, 2]', '"kernel": [2, 2, 1]', "a kernel of three axes for two"),
         "padding_of_one": ('"padding": [1, 0]', '"padding": [1]', "a padding of one axis for two"),
         "groups_zero": ('"groups": 2', '"groups": 0', "no groups"),
         "groups_do_not_divide": ('"groups": 2', '"groups": 3', "three groups for two channels"),
-        "input_spatial_short": ('"input_spatial": [3, 3]', '"input_spatial": [3]', "one spatial axis for two"),
+        "input_spatial_short": (
+            '"input_spatial": [3, 3]',
+            '"input_spatial": [3]',
+            "one spatial axis for two",
+        ),
     }
     for name, (old, new, words) in edits.items():
         make.document(code, name, CONVOLUTION, old, new, words)
-    make.document(code, "tuple", "numbers", '"value_kind": "tensor"', '"value_kind": "tuple"', "a value that is a tuple")
+    make.document(
+        code, "tuple", "numbers", '"value_kind": "tensor"', '"value_kind": "tuple"', "a value that is a tuple"
+    )
 
 
 def shapes(make: Maker) -> None:
     """`graph.shape-rule` and `graph.shape-mismatch`."""
     code = "graph.shape-rule"
     make.document(code, "no_elements", CHAPTER, INPUT, INPUT.replace("4]", "0]"), "an input without elements")
-    make.document(code, "in_dim", "numbers", '"in_dim": 3', '"in_dim": 4', "`in_dim` is not the parent's last axis")
-    make.document(code, "sub_of_other_shapes", "numbers", '"shape": [1, 2], "value_shape": [1, 2]', '"shape": [2], "value_shape": [2]', "a sub of the shapes [1, 2] and [2]")
+    make.document(
+        code, "in_dim", "numbers", '"in_dim": 3', '"in_dim": 4', "`in_dim` is not the parent's last axis"
+    )
+    make.document(
+        code,
+        "sub_of_other_shapes",
+        "numbers",
+        '"shape": [1, 2], "value_shape": [1, 2]',
+        '"shape": [2], "value_shape": [2]',
+        "a sub of the shapes [1, 2] and [2]",
+    )
     edits = {
         "channel_axis": ('"channel_axis": 1', '"channel_axis": 0', "the channel axis is that of the batch"),
         "in_channels": ('"in_channels": 2', '"in_channels": 4', "four channels of a parent with two"),
-        "input_spatial": ('"input_spatial": [3, 3]', '"input_spatial": [3, 4]', "spatial axes that the parent does not have"),
+        "input_spatial": (
+            '"input_spatial": [3, 3]',
+            '"input_spatial": [3, 4]',
+            "spatial axes that the parent does not have",
+        ),
         "kernel_too_large": ('"kernel": [2, 2]', '"kernel": [2, 5]', "a kernel wider than the padded input"),
-        "perm_repeats": ('"perm": [0, 2, 3, 1]', '"perm": [0, 2, 3, 3]', "a permutation that repeats an axis"),
         "perm_short": ('"perm": [0, 2, 3, 1]', '"perm": [0, 2, 1]', "a permutation of three axes of four"),
         "transpose_axis": ('"axis2": 1', '"axis2": 2', "an axis that the parent does not have"),
         "concat_axis": ('"axis": 1}', '"axis": 2}', "an axis that the parents do not have"),
         "reshape_elements": ('"out_shape": [2, 4]', '"out_shape": [2, 5]', "a reshape of 8 elements to 10"),
         "reshape_from": ('"in_shape": [8]', '"in_shape": [4, 2]', "`in_shape` is not the parent's shape"),
         "broadcast": ('"to_shape": [2, 4, 4]', '"to_shape": [2, 4, 3]', "a broadcast of 4 to 3"),
-        "broadcast_from": ('"from_shape": [4, 4]', '"from_shape": [1, 4]', "`from_shape` is not the parent's shape"),
-        "flatten_from": ('"value_shape": [1, 2, 2, 2]', '"value_shape": [8]', "`value_shape` is not the parent's shape"),
+        "broadcast_from": (
+            '"from_shape": [4, 4]',
+            '"from_shape": [1, 4]',
+            "`from_shape` is not the parent's shape",
+        ),
+        "flatten_from": (
+            '"value_shape": [1, 2, 2, 2]',
+            '"value_shape": [8]',
+            "`value_shape` is not the parent's shape",
+        ),
     }
     for name, (old, new, words) in edits.items():
         make.document(code, name, CONVOLUTION, old, new, words)
     code = "graph.shape-mismatch"
-    make.document(code, "relu", CHAPTER, RELU, RELU.replace("[1, 4]", "[1, 5]"), "a relu of [1, 4] that declares [1, 5]")
+    make.document(
+        code, "relu", CHAPTER, RELU, RELU.replace("[1, 4]", "[1, 5]"), "a relu of [1, 4] that declares [1, 5]"
+    )
     make.document(code, "sum", CHAPTER, '"shape": []', '"shape": [1]', "a sum that declares [1]")
-    make.document(code, "rank", CHAPTER, RELU, RELU.replace("[1, 4]", "[4]"), "a relu of [1, 4] that declares [4]")
-    make.document(code, "flatten", CONVOLUTION, '"shape": [8]', '"shape": [1, 8]', "a flatten that keeps an axis")
-    make.document(code, "conv", CONVOLUTION, '"padding_after": [0, 1]', '"padding_after": [0, 3]', "more padding than the declared shape has room for")
+    make.document(
+        code, "rank", CHAPTER, RELU, RELU.replace("[1, 4]", "[4]"), "a relu of [1, 4] that declares [4]"
+    )
+    make.document(
+        code, "flatten", CONVOLUTION, '"shape": [8]', '"shape": [1, 8]', "a flatten that keeps an axis"
+    )
+    make.document(
+        code,
+        "conv",
+        CONVOLUTION,
+        '"padding_after": [0, 1]',
+        '"padding_after": [0, 3]',
+        "more padding than the declared shape has room for",
+    )
     make.document(code, "concat", CONVOLUTION, '"axis": 1}', '"axis": 0}', "a concat along the other axis")
 
 
@@ -121,25 +214,61 @@ def numbers(make: Maker) -> None:
     """`graph.payload`."""
     code = "graph.payload"
     make.document(code, "absent", "numbers", ', "bias": [0.25, -7]', "", "a linear node without bias")
-    make.document(code, "row_short", "numbers", "[1e2, -0.0, 3]", "[1e2, -0.0]", "a row of two numbers for three")
-    make.document(code, "transposed", "numbers", "[[0.5, -1, 2e-1], [1e2, -0.0, 3]]", "[[0.5, 1e2], [-1, -0.0], [2e-1, 3]]", "a weight that is transposed")
+    make.document(
+        code, "row_short", "numbers", "[1e2, -0.0, 3]", "[1e2, -0.0]", "a row of two numbers for three"
+    )
+    make.document(
+        code,
+        "transposed",
+        "numbers",
+        "[[0.5, -1, 2e-1], [1e2, -0.0, 3]]",
+        "[[0.5, 1e2], [-1, -0.0], [2e-1, 3]]",
+        "a weight that is transposed",
+    )
     make.document(code, "flat_short", "numbers", "[0.25, -7]", "[0.25]", "a bias of one number for two")
-    make.document(code, "nested_deeper", "numbers", "[0.25, -7]", "[[0.25], [-7]]", "a bias nested one deeper")
-    make.document(code, "out_dim", "numbers", '"out_dim": 2,\n   "weight": [[0.5, -1, 2e-1], [1e2, -0.0, 3]]', '"out_dim": 2,\n   "weight": [[0.5, -1, 2e-1]]', "a weight of one row for two")
-    make.document(code, "off_the_block", CONVOLUTION, "[[0, 0], [0, 0]]], [[[0, 0]", "[[0, 0], [0, 1e-300]]], [[[0, 0]", "a weight between channels of two groups")
+    make.document(
+        code, "nested_deeper", "numbers", "[0.25, -7]", "[[0.25], [-7]]", "a bias nested one deeper"
+    )
+    make.document(
+        code,
+        "out_dim",
+        "numbers",
+        '"out_dim": 2,\n   "weight": [[0.5, -1, 2e-1], [1e2, -0.0, 3]]',
+        '"out_dim": 2,\n   "weight": [[0.5, -1, 2e-1]]',
+        "a weight of one row for two",
+    )
+    make.document(
+        code,
+        "off_the_block",
+        CONVOLUTION,
+        "[[0, 0], [0, 0]]], [[[0, 0]",
+        "[[0, 0], [0, 1e-300]]], [[[0, 0]",
+        "a weight between channels of two groups",
+    )
 
     def given_twice(tensors: dict[str, Tensor]) -> None:
         tensors["1.bias"] = tensor("F64", [2], [0, 0])
 
-    make.tensors(code, "given_twice", "shared_tree", PAYLOAD, given_twice, "a bias in the node and in the payload file")
+    make.tensors(
+        code, "given_twice", "shared_tree", PAYLOAD, given_twice, "a bias in the node and in the payload file"
+    )
 
     def without_bias(tensors: dict[str, Tensor]) -> None:
         del tensors["3.bias"]
 
-    make.tensors(code, "absent_in_file", "small_relu", PAYLOAD, without_bias, "a bias taken out of the payload file")
+    make.tensors(
+        code, "absent_in_file", "small_relu", PAYLOAD, without_bias, "a bias taken out of the payload file"
+    )
 
     def transposed(tensors: dict[str, Tensor]) -> None:
         weight = tensors["1.weight"]
         tensors["1.weight"] = Tensor(weight.dtype, weight.shape[::-1], weight.data)
 
-    make.tensors(code, "shape_in_file", "small_relu", PAYLOAD, transposed, "a weight of the payload file with its axes swapped")
+    make.tensors(
+        code,
+        "shape_in_file",
+        "small_relu",
+        PAYLOAD,
+        transposed,
+        "a weight of the payload file with its axes swapped",
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bundle import elements, framed, safetensors, split, tensor
 from digests import Tensor, read_safetensors
-from reject.case import HINTS, PAYLOAD, Maker, leaves, swapped
+from reject.case import HINTS, PAYLOAD, Maker, accepted, swapped
 
 SMALL = "small_relu"
 SHARED = "shared_tree"
@@ -22,7 +22,7 @@ def cases(make: Maker) -> None:
 def headers(make: Maker) -> None:
     """`tensors.header`, and JSON faults in the header."""
     code = "tensors.header"
-    file = leaves(SMALL)[PAYLOAD]
+    file = accepted(SMALL)[PAYLOAD]
     header, data = split(file)
 
     def case(name: str, content: bytes, words: str) -> None:
@@ -31,31 +31,71 @@ def headers(make: Maker) -> None:
     case("no_bytes", b"", "all bytes cut off")
     case("seven_bytes", file[:7], "all but seven bytes cut off")
     case("longer_than_file", (10**6).to_bytes(8, "little") + file[8:], "a header longer than the file")
-    case("eight_spaces", framed(header + b" " * (8 + -len(header) % 8), data), "eight spaces or more after the header")
-    case("unaligned_spaces", framed(header + b" " * (-len(header) % 8 + 1 if len(header) % 8 != 7 else 3), data), "spaces that do not align the header")
+    case(
+        "eight_spaces",
+        framed(header + b" " * (8 + -len(header) % 8), data),
+        "eight spaces or more after the header",
+    )
+    case(
+        "unaligned_spaces",
+        framed(header + b" " * (-len(header) % 8 + 1 if len(header) % 8 != 7 else 3), data),
+        "spaces that do not align the header",
+    )
     case("space_before", framed(b" " + header, data), "a space before the header")
     case("line_break", framed(header + b"\n", data), "a line break after the header")
     case("array", framed(b"[" + header + b"]", data), "an array for the header")
-    case("three_offsets", framed(swapped(header, '"data_offsets":[0,', '"data_offsets":[0,0,'), data), "three offsets for two")
-    make.files("limit.header-bytes", "length", SMALL, {PAYLOAD: (100_000_001).to_bytes(8, "little") + file[8:]}, "a header of 100000001 bytes")
+    case(
+        "three_offsets",
+        framed(swapped(header, '"data_offsets":[0,', '"data_offsets":[0,0,'), data),
+        "three offsets for two",
+    )
+    make.files(
+        "limit.header-bytes",
+        "length",
+        SMALL,
+        {PAYLOAD: (100_000_001).to_bytes(8, "little") + file[8:]},
+        "a header of 100000001 bytes",
+    )
     for code, name, old, new, words in [
-        ("json.unknown-key", "tensor", '"dtype":', '"device":"cuda","dtype":', "an unknown field of a tensor"),
+        (
+            "json.unknown-key",
+            "tensor",
+            '"dtype":',
+            '"device":"cuda","dtype":',
+            "an unknown field of a tensor",
+        ),
         ("json.missing-key", "tensor", '"dtype":"F32",', "", "a tensor without its type"),
         ("json.type", "metadata", "{", '{"__metadata__":{"epoch":3},', "a number in the metadata"),
-        ("json.number", "offset", '"data_offsets":[0,', '"data_offsets":[-0.5,', "an offset that is no natural number"),
+        (
+            "json.number",
+            "offset",
+            '"data_offsets":[0,',
+            '"data_offsets":[-0.5,',
+            "an offset that is no natural number",
+        ),
     ]:
-        make.files(code, name, SMALL, {PAYLOAD: framed(header.replace(old.encode(), new.encode(), 1), data)}, words)
+        make.files(
+            code, name, SMALL, {PAYLOAD: framed(header.replace(old.encode(), new.encode(), 1), data)}, words
+        )
     first = header[: header.index(b"}") + 1].lstrip(b"{")
     code = "tensors.duplicate"
-    make.files(code, "twice", SMALL, {PAYLOAD: framed(b"{" + first + b"," + header[1:], data)}, "a tensor twice")
+    make.files(
+        code, "twice", SMALL, {PAYLOAD: framed(b"{" + first + b"," + header[1:], data)}, "a tensor twice"
+    )
     escaped = first.replace(b'"1.', b'"\\u0031.', 1)
-    make.files(code, "escaped", SMALL, {PAYLOAD: framed(b"{" + escaped + b"," + header[1:], data)}, "a tensor twice, once with an escape in its name")
+    make.files(
+        code,
+        "escaped",
+        SMALL,
+        {PAYLOAD: framed(b"{" + escaped + b"," + header[1:], data)},
+        "a tensor twice, once with an escape in its name",
+    )
 
 
 def layout(make: Maker) -> None:
     """`tensors.layout`."""
     code = "tensors.layout"
-    file = leaves(SMALL)[PAYLOAD]
+    file = accepted(SMALL)[PAYLOAD]
     header, data = split(file)
 
     def case(name: str, content: bytes, words: str) -> None:
@@ -65,9 +105,23 @@ def layout(make: Maker) -> None:
     case("cut_short", file[:-1], "the last byte cut off")
     case("hole_at_start", framed(_shifted(file, 4), b"\0" * 4 + data), "four bytes before the first tensor")
     case("overlap", _overlap(file), "two tensors that share their bytes")
-    case("reversed", framed(swapped(header, '"data_offsets":[0,16]', '"data_offsets":[16,0]'), data), "a range that ends before it begins")
-    case("beyond", framed(swapped(header, '"data_offsets":[0,16]', '"data_offsets":[0,1000000]'), data), "a range that reaches beyond the file")
-    make.files(code, "hints_trailing", SHARED, {HINTS: leaves(SHARED)[HINTS] + b"\0"}, "one byte after the last hint")
+    case(
+        "reversed",
+        framed(swapped(header, '"data_offsets":[0,16]', '"data_offsets":[16,0]'), data),
+        "a range that ends before it begins",
+    )
+    case(
+        "beyond",
+        framed(swapped(header, '"data_offsets":[0,16]', '"data_offsets":[0,1000000]'), data),
+        "a range that reaches beyond the file",
+    )
+    make.files(
+        code,
+        "hints_trailing",
+        SHARED,
+        {HINTS: accepted(SHARED)[HINTS] + b"\0"},
+        "one byte after the last hint",
+    )
 
 
 def _shifted(file: bytes, by: int) -> bytes:
@@ -75,7 +129,9 @@ def _shifted(file: bytes, by: int) -> bytes:
     end = by
     parts = []
     for name, value in read_safetensors(file).items():
-        parts.append(f'"{name}":{{"dtype":"{value.dtype}","shape":{value.shape},"data_offsets":[{end},{end + len(value.data)}]}}')
+        parts.append(
+            f'"{name}":{{"dtype":"{value.dtype}","shape":{value.shape},"data_offsets":[{end},{end + len(value.data)}]}}'
+        )
         end += len(value.data)
     return ("{" + ",".join(parts) + "}").encode()
 
@@ -94,8 +150,12 @@ def _overlap(file: bytes) -> bytes:
 def entries(make: Maker) -> None:
     """`tensors.dtype`, `tensors.shape` and `tensors.not-finite`."""
     code = "tensors.dtype"
-    header, data = split(leaves(SMALL)[PAYLOAD])
-    for name, dtype, words in [("unknown", "F33", "a type that does not exist"), ("integers", "I32", "a weight of integers"), ("lower_case", "f32", "a type in small letters")]:
+    header, data = split(accepted(SMALL)[PAYLOAD])
+    for name, dtype, words in [
+        ("unknown", "F33", "a type that does not exist"),
+        ("integers", "I32", "a weight of integers"),
+        ("lower_case", "f32", "a type in small letters"),
+    ]:
         content = framed(header.replace(b'"F32"', f'"{dtype}"'.encode(), 1), data)
         make.files(code, name, SMALL, {PAYLOAD: content}, words)
 
@@ -105,11 +165,26 @@ def entries(make: Maker) -> None:
 
         return edit
 
-    make.tensors(code, "kind", SHARED, HINTS, retyped("tree.kind", "U32"), "the kinds of tree nodes with 32 bits")
+    make.tensors(
+        code, "kind", SHARED, HINTS, retyped("tree.kind", "U32"), "the kinds of tree nodes with 32 bits"
+    )
     make.tensors(code, "node", SHARED, HINTS, retyped("tree.node", "F32"), "the nodes of splits as floats")
-    make.tensors(code, "slope", SHARED, HINTS, lambda t: t.update({"leaf.4.slope": Tensor("U32", [7, 2], t["leaf.4.slope"].data)}), "slopes as integers")
+    make.tensors(
+        code,
+        "slope",
+        SHARED,
+        HINTS,
+        lambda t: t.update({"leaf.4.slope": Tensor("U32", [7, 2], t["leaf.4.slope"].data)}),
+        "slopes as integers",
+    )
     code = "tensors.shape"
-    make.files(code, "bytes", SMALL, {PAYLOAD: framed(header.replace(b'"shape":[4]', b'"shape":[5]', 1), data)}, "a shape that its bytes do not fill")
+    make.files(
+        code,
+        "bytes",
+        SMALL,
+        {PAYLOAD: framed(header.replace(b'"shape":[4]', b'"shape":[5]', 1), data)},
+        "a shape that its bytes do not fill",
+    )
 
     def reshaped(name: str, shape: list[int]) -> object:
         def edit(tensors: Tensors) -> None:
@@ -144,9 +219,20 @@ def entries(make: Maker) -> None:
 
     nan, infinity = float("nan"), float("inf")
     make.tensors(code, "nan_weight", SMALL, PAYLOAD, set_first("1.weight", nan), "a weight that is NaN")
-    make.tensors(code, "infinite_bias", SMALL, PAYLOAD, set_first("3.bias", infinity), "a bias that is an infinity")
-    make.tensors(code, "nan_threshold", SMALL, HINTS, set_first("threshold.value", nan), "a threshold that is NaN")
-    make.tensors(code, "infinite_threshold", SMALL, HINTS, set_first("threshold.value", -infinity), "a threshold that is minus infinity")
+    make.tensors(
+        code, "infinite_bias", SMALL, PAYLOAD, set_first("3.bias", infinity), "a bias that is an infinity"
+    )
+    make.tensors(
+        code, "nan_threshold", SMALL, HINTS, set_first("threshold.value", nan), "a threshold that is NaN"
+    )
+    make.tensors(
+        code,
+        "infinite_threshold",
+        SMALL,
+        HINTS,
+        set_first("threshold.value", -infinity),
+        "a threshold that is minus infinity",
+    )
 
 
 def missing(make: Maker) -> None:
@@ -162,16 +248,71 @@ def missing(make: Maker) -> None:
         return edit
 
     code = "tensors.missing"
-    for name in ["tree.kind", "tree.node", "tree.coordinate", "tree.threshold", "leaf.rows.index", "leaf.splits.multiplier", "leaf.4.slope", "bounds.1.3.2.upper"]:
+    for name in [
+        "tree.kind",
+        "tree.node",
+        "tree.coordinate",
+        "tree.threshold",
+        "leaf.rows.index",
+        "leaf.splits.multiplier",
+        "leaf.4.slope",
+        "bounds.1.3.2.upper",
+    ]:
         make.tensors(code, name.replace(".", "_"), SHARED, HINTS, without(name), f"without `{name}`")
     code = "tensors.unused"
     one = tensor("F32", [1], [1])
-    make.tensors(code, "payload", SMALL, PAYLOAD, lambda t: t.update({"2.weight": one}), "a weight for a relu")
-    make.tensors(code, "payload_node", SMALL, PAYLOAD, lambda t: t.update({"9.weight": one}), "a weight for a node that does not exist")
-    make.tensors(code, "leading_zero", SMALL, PAYLOAD, lambda t: t.update({"01.weight": t["1.weight"]}), "a weight under an id with a leading zero")
-    make.tensors(code, "hint", SHARED, HINTS, lambda t: t.update({"leaf.lower_bound": one}), "a bound that the certificate states")
-    make.tensors(code, "misspelled", SHARED, HINTS, renamed("leaf.splits.offset", "leaf.split.offset"), "a misspelled tensor")
-    make.tensors(code, "columns", SHARED, HINTS, without("leaf.2.columns"), "slopes whose coordinates are absent")
-    make.tensors(code, "no_tree", SMALL, HINTS, without("tree.offset"), "without `tree.offset`, which would begin the trees")
+    make.tensors(
+        code, "payload", SMALL, PAYLOAD, lambda t: t.update({"2.weight": one}), "a weight for a relu"
+    )
+    make.tensors(
+        code,
+        "payload_node",
+        SMALL,
+        PAYLOAD,
+        lambda t: t.update({"9.weight": one}),
+        "a weight for a node that does not exist",
+    )
+    make.tensors(
+        code,
+        "leading_zero",
+        SMALL,
+        PAYLOAD,
+        lambda t: t.update({"01.weight": t["1.weight"]}),
+        "a weight under an id with a leading zero",
+    )
+    make.tensors(
+        code,
+        "hint",
+        SHARED,
+        HINTS,
+        lambda t: t.update({"leaf.lower_bound": one}),
+        "a bound that the certificate states",
+    )
+    make.tensors(
+        code,
+        "misspelled",
+        SHARED,
+        HINTS,
+        renamed("leaf.splits.offset", "leaf.split.offset"),
+        "a misspelled tensor",
+    )
+    make.tensors(
+        code, "columns", SHARED, HINTS, without("leaf.2.columns"), "slopes whose coordinates are absent"
+    )
+    make.tensors(
+        "tensors.shape",
+        "no_trees",
+        SMALL,
+        HINTS,
+        without("tree.offset"),
+        "without `tree.offset`: one leaf, and hints for two",
+    )
     make.text(code, "plain_set", SHARED, "cert.json", '"slopes"', '"plain"', "slopes for a plain bound set")
-    make.tensors(code, "set_beyond", SHARED, HINTS, renamed("bounds.1.3.rows", "bounds.2.3.rows"), "rows of a bound set that does not exist")
+    make.tensors(
+        code,
+        "set_beyond",
+        SHARED,
+        HINTS,
+        renamed("bounds.1.3.rows", "bounds.2.3.rows"),
+        "rows of a bound set that does not exist",
+    )

@@ -1,6 +1,6 @@
 //! Bundles: the manifest, the files that it names, and the binding of documents to digests.
 
-use crate::{Observer, leaves};
+use crate::{Observer, leaves, witness};
 use certkern_core::property::Property;
 use certkern_graph::Graph;
 use certkern_seal::{Digests, Documents, Theorem};
@@ -8,7 +8,7 @@ use certkern_wire::digest::{GraphDigest, InputDigest, OutputDigest, PayloadDiges
 use certkern_wire::fields::Fields;
 use certkern_wire::json::{self, Json};
 use certkern_wire::limits::Limits;
-use certkern_wire::reason::{Fault, Reason, Rejection};
+use certkern_wire::reason::{Fault, Reason, Rejection, Role};
 use certkern_wire::{property, vnnlib};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,8 +18,19 @@ pub type Files<'a> = BTreeMap<String, &'a [u8]>;
 /// The name of the manifest.
 const MANIFEST: &str = "bundle.json";
 
+/// A file by name.
+pub(crate) type Named<'a> = (&'a str, &'a [u8]);
+
+/// The certificate kinds that come as bundles.
+#[derive(Clone, Copy)]
+enum Kind {
+    Leaves,
+    Witness,
+}
+
 /// What a manifest says.
 struct Manifest {
+    kind: Kind,
     graph: String,
     payload: String,
     property: String,
@@ -34,16 +45,32 @@ pub(crate) fn check(files: &Files<'_>, limits: &Limits, observer: &mut dyn Obser
     no_strangers(files, &manifest)?;
     let payload = Some(file(files, &manifest.payload)?);
     let graph = Graph::read(file(files, &manifest.graph)?, payload, limits);
-    let graph = graph.map_err(|rejection| rejection.in_file(&manifest.graph))?;
+    let graph = graph.map_err(|rejection| named_payload(rejection, &manifest.payload).in_file(&manifest.graph))?;
     let property = read_property(&manifest.property, file(files, &manifest.property)?, limits)?;
-    let documents = Documents::new(graph, property)?;
+    let documents = Documents::new(graph, property).map_err(|rejection| rejection.in_file(&manifest.property))?;
     documents.bind(&manifest.digests).map_err(|rejection| rejection.in_file(MANIFEST))?;
     let certificate = (manifest.certificate.as_str(), file(files, &manifest.certificate)?);
     let hints = match &manifest.hints {
         Some(name) => Some((name.as_str(), file(files, name)?)),
         None => None,
     };
-    leaves::check(&documents, certificate, hints, limits, observer)
+    match (manifest.kind, hints) {
+        (Kind::Leaves, hints) => leaves::check(&documents, certificate, hints, limits, observer),
+        (Kind::Witness, None) => witness::check(&documents, certificate, limits),
+        (Kind::Witness, Some((name, _))) => {
+            Err(Reason::BundleFile { name: name.to_owned(), detail: "a witness has no hints" }.into())
+        }
+    }
+}
+
+/// Faults of the payload come with the name of its role; here it has a file name.
+fn named_payload(rejection: Rejection, name: &str) -> Rejection {
+    rejection.map(|mut fault| {
+        if fault.place.file.as_deref() == Some(Role::Payload.name()) {
+            fault.place.file = Some(name.to_owned());
+        }
+        fault
+    })
 }
 
 /// Reads a property in VNN-LIB, or in JSON by the ending `.json` of its name.
@@ -79,7 +106,15 @@ fn read_manifest(bytes: &[u8], limits: &Limits) -> Result<Manifest, Rejection> {
     let document = json::parse(bytes, limits)?;
     let mut fields = document.object("")?;
     expect(fields.required("format")?, "format", "certkern.bundle.v1")?;
-    expect(fields.required("kind")?, "kind", "leaves")?;
+    let kind = fields.required("kind")?;
+    let kind = match kind.string("kind")? {
+        "leaves" => Kind::Leaves,
+        "witness" => Kind::Witness,
+        found => {
+            let reason = Reason::BundleFormat { found: found.to_owned(), expected: "leaves or witness" };
+            return Err(kind.fault(reason, "kind").into());
+        }
+    };
     let mut names = fields.required("files")?.object("files")?;
     let mut name = |key| names.required(key)?.string(&format!("files.{key}")).map(ToOwned::to_owned);
     let (graph, payload, property, certificate) =
@@ -98,7 +133,7 @@ fn read_manifest(bytes: &[u8], limits: &Limits) -> Result<Manifest, Rejection> {
         provenance.members("provenance")?;
     }
     finish(fields)?;
-    Ok(Manifest { graph, payload, property, certificate, hints, digests })
+    Ok(Manifest { kind, graph, payload, property, certificate, hints, digests })
 }
 
 fn digest<D>(fields: &mut Fields<'_>, role: &str, parse: impl Fn(&str) -> Result<D, Reason>) -> Result<D, Fault> {

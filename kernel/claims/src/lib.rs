@@ -55,6 +55,7 @@
 mod bundle;
 mod graph;
 mod leaves;
+mod witness;
 
 pub use bundle::{Files, read_property};
 

@@ -36,6 +36,7 @@ pub mod affine;
 pub mod func;
 pub mod interval;
 pub mod num;
+mod point;
 pub mod program;
 pub mod property;
 pub mod region;

@@ -58,6 +58,24 @@ fn a_region_of_many_prime_denominators_is_rounded_outward() {
 }
 
 #[test]
+fn ends_beyond_the_digits_that_are_kept_are_rounded_outward() {
+    // x₂ ∈ [−2^-13000, 2^-13000] next to x₁ ∈ [−1, 1]: the row touches in x₂'s last point, so the ends must not be rounded to 0.
+    let tiny = power(-13_000);
+    for side in [1, -1] {
+        let property = Property {
+            lower: vec![q(-1, 1), -&tiny],
+            upper: vec![q(1, 1), tiny.clone()],
+            outputs: 2,
+            disjuncts: sum_row(vec![(Variable::Y(1), q(side, 1))], -&tiny),
+        };
+        let problem = Arc::new(Problem::new(identity(2).build(), property).unwrap());
+        let scope = Scope::root(&problem, Some(0), 3).unwrap();
+        let Err(RuleError::Unproved(bound)) = scope.refute(&one_row(), &Slopes::default()) else { panic!("refuted") };
+        assert!(bound <= Rational::zero() && bound >= -power(-1000));
+    }
+}
+
+#[test]
 fn a_region_half_at_an_exotic_threshold_stays_exact() {
     let third = q(1, 3);
     let odd = Rational::new(BigInt::one(), num_traits::Pow::pow(BigInt::from(3), 2000_u32));
@@ -84,7 +102,7 @@ fn rows_of_many_prime_denominators_are_refused() {
     };
     let problem = Arc::new(Problem::new(identity(width).build(), property).unwrap());
     let scope = Scope::root(&problem, Some(0), 3).unwrap();
-    assert_eq!(scope.refute(&one_row(), &Slopes::default()).unwrap_err(), RuleError::Size);
+    assert_eq!(scope.refute(&one_row(), &Slopes::default()).unwrap_err(), RuleError::DenominatorBits);
     // Without the row there is nothing to sum.
     assert_eq!(scope.refute(&Multipliers::default(), &Slopes::default()).unwrap_err(), RuleError::Unproved(q(0, 1)));
 }

@@ -1,7 +1,7 @@
 //! Reports: the proposition in words, and for each part of it the kind of evidence and the assumptions that are left.
 
 use crate::json::Object;
-use crate::theorem::{Subject, Theorem};
+use crate::theorem::{Proposition, Subject, Theorem};
 use crate::verdict::Verdict;
 use certkern_wire::reason::Rejection;
 use std::fmt::Write;
@@ -109,6 +109,10 @@ fn statement(theorem: &Theorem) -> String {
             let outputs: Vec<String> = outputs.iter().map(ToString::to_string).collect();
             format!("The graph is well-shaped: nodes={nodes}, input={input}, outputs=#[{}].", outputs.join(", "))
         }
+        Subject::Problem { inputs, disjuncts, .. } if theorem.proposition() == Proposition::Sat => format!(
+            "For some x in the box X of {inputs} coordinates, (x, F(x)) lies in one of the {disjuncts} disjuncts of the unsafe set U, \
+             where F is the meaning of the graph with this payload in real arithmetic."
+        ),
         Subject::Problem { inputs, disjuncts, vacuous, .. } => {
             let mut text = String::new();
             if *vacuous {
@@ -140,9 +144,29 @@ fn items(theorem: &Theorem) -> Vec<Item> {
         item("shape", Evidence::Guarded, "every node of the graph has the shape that its operator gives"),
         item("binding", Evidence::Guarded, "the digests were computed from the documents that were checked"),
     ];
-    if matches!(theorem.subject(), Subject::Problem { .. }) {
-        items.push(item("coverage", Evidence::Proved, "the leaves of each tree cover the region, for every disjunct"));
-        items.push(item("leaves", Evidence::Proved, "each leaf is closed by a bound that the kernel computed itself"));
+    match theorem.proposition() {
+        Proposition::WellShaped => {}
+        Proposition::Unsat => {
+            items.push(item(
+                "coverage",
+                Evidence::Proved,
+                "the leaves of each tree cover the region, for every disjunct",
+            ));
+            items.push(item(
+                "leaves",
+                Evidence::Proved,
+                "each leaf is closed by a bound that the kernel computed itself",
+            ));
+        }
+        Proposition::Sat => {
+            items.push(item(
+                "witness",
+                Evidence::Proved,
+                "the point lies in the region and its outputs, computed exactly, in the unsafe set",
+            ));
+        }
+    }
+    if theorem.proposition() != Proposition::WellShaped {
         items.push(item("arithmetic", Evidence::Proved, "exact: integers and rationals, no floating-point unit"));
     }
     items

@@ -16,6 +16,8 @@ pub enum Proposition {
     WellShaped,
     /// For every `x` of the region `F(x)` is defined and `(x, F(x))` lies outside the unsafe set.
     Unsat,
+    /// For some `x` of the region `(x, F(x))` lies in the unsafe set.
+    Sat,
 }
 
 impl Proposition {
@@ -25,6 +27,7 @@ impl Proposition {
         match self {
             Self::WellShaped => "well-shaped",
             Self::Unsat => "unsat",
+            Self::Sat => "sat",
         }
     }
 }
@@ -62,16 +65,23 @@ pub(crate) enum Subject {
 }
 
 impl Theorem {
-    /// The theorem that a closed judgement about the problem of `documents` proves.
+    /// The theorem that a closed judgement about the problem of `documents` proves by a certificate of kind `kind`.
     ///
     /// # Errors
-    /// `internal` if the judgement is of another problem, rests on literals or on one disjunct, or states something else.
-    pub fn unsat(judgement: &Judgement, documents: &Documents, counts: Vec<Count>) -> Result<Self, Rejection> {
+    /// `internal` if the judgement is of another problem, rests on literals or on one disjunct, or states nothing closed.
+    pub fn of(
+        judgement: &Judgement,
+        documents: &Documents,
+        kind: &'static str,
+        counts: Vec<Count>,
+    ) -> Result<Self, Rejection> {
         let problem = documents.problem();
-        let fits = Arc::ptr_eq(judgement.problem(), problem)
-            && judgement.is_closed()
-            && judgement.statement() == Statement::Unsat;
-        if !fits {
+        let proposition = match judgement.statement() {
+            Statement::Unsat => Proposition::Unsat,
+            Statement::Sat => Proposition::Sat,
+            Statement::Empty => return Err(Reason::Internal("a judgement about one disjunct").into()),
+        };
+        if !Arc::ptr_eq(judgement.problem(), problem) || !judgement.is_closed() {
             return Err(Reason::Internal("a judgement that is not the claim").into());
         }
         let digests = Digests::of(documents.graph(), problem.property());
@@ -79,21 +89,15 @@ impl Theorem {
             return Err(Reason::Internal("digests changed under the check").into());
         }
         let bytes = [digests.graph.bytes(), digests.payload.bytes(), digests.input.bytes(), digests.output.bytes()];
-        let (kind, proposition) = ("leaves", Proposition::Unsat);
         let claim = digest::claim_digest(kind, proposition.name(), &bytes);
         let disjuncts = problem.property().disjuncts.len();
-        let vacuous = (0..disjuncts).all(|d| matches!(problem.region_of(d), Ok(None)));
+        let vacuous =
+            proposition == Proposition::Unsat && (0..disjuncts).all(|d| matches!(problem.region_of(d), Ok(None)));
         let outputs = documents.graph().output_ids().to_vec();
         let inputs = problem.property().inputs();
-        Ok(Self {
-            proposition,
-            kind,
-            subject: Subject::Problem { digests, outputs, inputs, disjuncts, vacuous },
-            claim,
-            counts,
-            model: Evidence::Assumed,
-            specification: Evidence::Assumed,
-        })
+        let subject = Subject::Problem { digests, outputs, inputs, disjuncts, vacuous };
+        let (model, specification) = (Evidence::Assumed, Evidence::Assumed);
+        Ok(Self { proposition, kind, subject, claim, counts, model, specification })
     }
 
     /// The theorem that a graph is well-shaped: a [`Graph`] cannot exist otherwise.

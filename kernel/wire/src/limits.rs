@@ -35,6 +35,8 @@ pub struct Limits {
     pub rows: usize,
     /// `tree-nodes`: nodes of all split trees of a certificate.
     pub tree_nodes: usize,
+    /// `tree-depth`: splits on one path of a tree; the scopes of a path are alive at the same time. Searches stay below 100.
+    pub tree_depth: usize,
     /// `tensors`: tensors in one safetensors file.
     pub tensors: usize,
     /// `header-bytes`: bytes of a safetensors header; 100 MB as in the format's own library.
@@ -58,6 +60,7 @@ impl Default for Limits {
             disjuncts: 100_000,
             rows: 10_000_000,
             tree_nodes: 100_000_000,
+            tree_depth: 4096,
             tensors: 1_000_000,
             header_bytes: 100_000_000,
         }

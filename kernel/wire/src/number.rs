@@ -113,6 +113,20 @@ pub fn rational_text(text: &str, limits: &Limits) -> Result<Rational, Reason> {
     }
 }
 
+/// A number for people, rounded: 17 digits, or its magnitude where binary64 has none that is near.
+#[must_use]
+pub fn about(value: &Rational) -> String {
+    let near = value.to_f64().filter(|near| near.is_finite() && (*near != 0.0 || value.is_zero()));
+    near.map_or_else(
+        || {
+            let bits = |n: &BigInt| i64::try_from(n.bits()).unwrap_or(i64::MAX);
+            let sign = if value.is_negative() { "-" } else { "" };
+            format!("{sign}2^{}", bits(value.numer()).saturating_sub(bits(value.denom())))
+        },
+        |near| format!("{near:e}"),
+    )
+}
+
 /// Binary64 bits of the number nearest to `value`, ties to even (IEEE 754-2019 section 4.3.1); `None` if that is an infinity.
 /// A negative number that rounds to zero gives the negative zero.
 #[must_use]

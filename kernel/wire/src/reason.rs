@@ -240,6 +240,22 @@ pub enum Reason {
         /// The bound that was reached.
         bound: String,
     },
+    /// `witness.region`: the point lies outside the region, by this much in this coordinate.
+    WitnessRegion {
+        /// The input coordinate with the least slack.
+        coordinate: usize,
+        /// By how much it misses.
+        miss: String,
+    },
+    /// `witness.property`: the point lies in no disjunct of the unsafe set; the nearest disjunct misses by this much.
+    WitnessProperty {
+        /// The disjunct that comes nearest.
+        disjunct: usize,
+        /// Its row with the least slack.
+        row: usize,
+        /// By how much it misses.
+        miss: String,
+    },
     /// `limit.<name>`: a named budget was exceeded.
     Limit {
         /// The name of the budget.
@@ -448,6 +464,8 @@ impl Reason {
             Self::HintShape(_) => "hint.shape",
             Self::HintDomain(_) => "hint.domain",
             Self::LeafUnproved { .. } => "leaf.unproved",
+            Self::WitnessRegion { .. } => "witness.region",
+            Self::WitnessProperty { .. } => "witness.property",
             Self::Limit { name, .. } => return format!("limit.{name}"),
             Self::Internal(_) => "internal",
         };
@@ -458,7 +476,7 @@ impl Reason {
     #[must_use]
     pub fn class(&self) -> Class {
         match self {
-            Self::LeafUnproved { .. } => Class::Unproved,
+            Self::LeafUnproved { .. } | Self::WitnessRegion { .. } | Self::WitnessProperty { .. } => Class::Unproved,
             Self::Limit { .. } => Class::Limit,
             Self::Internal(_) => Class::Internal,
             _ => Class::Malformed,

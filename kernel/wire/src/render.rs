@@ -214,6 +214,14 @@ impl Reason {
                  split further or give better slopes",
                 s(bound)
             ),
+            Self::WitnessRegion { coordinate, miss } => {
+                write!(f, "no witness: input coordinate {coordinate} lies outside the region by {}", s(miss))
+            }
+            Self::WitnessProperty { disjunct, row, miss } => write!(
+                f,
+                "no witness: the outputs lie in no disjunct of the unsafe set; disjunct {disjunct} comes nearest and misses row {row} by {}",
+                s(miss)
+            ),
             Self::Limit { name, limit } => {
                 write!(
                     f,

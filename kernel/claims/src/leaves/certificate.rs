@@ -1,10 +1,9 @@
 //! The certificate as read: `cert.json` and its tensors.
 
-use super::Named;
 use super::bounds::{self, BoundSet};
 use super::hints::LeafHints;
 use super::tree::{self, Tree};
-use crate::bundle::{expect, finish};
+use crate::bundle::{Named, expect, finish};
 use certkern_core::num::Rational;
 use certkern_seal::Documents;
 use certkern_wire::json::{self, Json};
@@ -18,9 +17,8 @@ const DIGITS: usize = 3;
 /// A certificate of kind `leaves` whose arrays fit each other and the documents.
 #[derive(Debug)]
 pub(super) struct Certificate {
-    /// For each disjunct its tree.
-    pub(super) trees_of_disjuncts: Vec<usize>,
-    pub(super) trees: Vec<Tree>,
+    /// The trees, each with the disjuncts that it refutes, in ascending order; every disjunct has one tree.
+    pub(super) trees: Vec<(Tree, Vec<usize>)>,
     pub(super) thresholds: Vec<Rational>,
     pub(super) sets: Vec<BoundSet>,
     pub(super) hints: LeafHints,
@@ -69,21 +67,30 @@ impl Certificate {
     ) -> Result<Self, Rejection> {
         let Header { trees: trees_of_disjuncts, thresholds, sets, digits } = header;
         let (trees, thresholds) = tree::read(tensors, thresholds, sets.len(), documents, limits)?;
+        let trees = serving(trees, &trees_of_disjuncts)?;
         let mut entries = 0_usize;
-        for (number, tree) in trees.iter().enumerate() {
-            let disjuncts = trees_of_disjuncts.iter().filter(|tree| **tree == number).count();
-            if disjuncts == 0 {
-                return Err(Reason::TreeMalformed(format!("tree {number} is no disjunct's tree")).into());
-            }
-            let more = tree.leaves().checked_mul(disjuncts).and_then(|more| entries.checked_add(more));
+        for (tree, disjuncts) in &trees {
+            let more = tree.leaves().checked_mul(disjuncts.len()).and_then(|more| entries.checked_add(more));
             entries = more.ok_or(Reason::Limit { name: "tree-nodes", limit: u64::MAX })?;
-        }
-        if let Some(tree) = trees_of_disjuncts.iter().find(|tree| **tree >= trees.len()) {
-            return Err(Reason::TreeMalformed(format!("tree {tree} does not exist")).into());
         }
         let sets = bounds::read(tensors, &sets, documents)?;
         let hints = LeafHints::read(tensors, entries, documents)?;
-        Ok(Self { trees_of_disjuncts, trees, thresholds, sets, hints, entries, digits })
+        Ok(Self { trees, thresholds, sets, hints, entries, digits })
+    }
+}
+
+/// Each tree with its disjuncts: every tree has one, every disjunct names a tree.
+fn serving(trees: Vec<Tree>, trees_of_disjuncts: &[usize]) -> Result<Vec<(Tree, Vec<usize>)>, Rejection> {
+    let mut trees: Vec<(Tree, Vec<usize>)> = trees.into_iter().map(|tree| (tree, Vec::new())).collect();
+    for (disjunct, tree) in trees_of_disjuncts.iter().enumerate() {
+        let Some((_, served)) = trees.get_mut(*tree) else {
+            return Err(Reason::TreeMalformed(format!("tree {tree} of disjunct {disjunct} does not exist")).into());
+        };
+        served.push(disjunct);
+    }
+    match trees.iter().position(|(_, served)| served.is_empty()) {
+        Some(tree) => Err(Reason::TreeMalformed(format!("tree {tree} is no disjunct's tree")).into()),
+        None => Ok(trees),
     }
 }
 

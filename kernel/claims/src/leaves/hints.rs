@@ -3,6 +3,7 @@
 use super::tree::{column, indices, needed};
 use certkern_core::num::Dyadic;
 use certkern_core::program::{NodeId, Primitive};
+use certkern_core::property::{Row, Variable};
 use certkern_core::rules::{Multipliers, Slopes};
 use certkern_core::tensor::Tensor;
 use certkern_seal::Documents;
@@ -74,16 +75,20 @@ impl LeafHints {
         slopes
     }
 
-    /// The multipliers to try for an entry whose disjunct has `rows` rows: those that are given, else each row alone.
-    pub(super) fn multipliers(&self, entry: usize, rows: usize) -> Vec<Multipliers> {
+    /// The multipliers to try for an entry whose disjunct has these `rows`: those that are given, else each row alone that speaks of an
+    /// output, or each row if none does.
+    pub(super) fn multipliers(&self, entry: usize, rows: &[Row]) -> Vec<Multipliers> {
         let given = |ragged: &Option<Ragged>| ragged.as_ref().map_or_else(Vec::new, |r| r.list(entry));
         let literals = given(&self.splits);
         match given(&self.rows) {
             list if !list.is_empty() => vec![Multipliers { rows: list, literals }],
-            _ if rows == 0 => vec![Multipliers { rows: Vec::new(), literals }],
+            _ if rows.is_empty() => vec![Multipliers { rows: Vec::new(), literals }],
             _ => {
+                let on_output = |row: &Row| row.terms.iter().any(|(variable, _)| matches!(variable, Variable::Y(_)));
+                let any = rows.iter().any(on_output);
+                let tried = rows.iter().enumerate().filter(|(_, row)| !any || on_output(row));
                 let alone = |row| Multipliers { rows: vec![(row, Dyadic::new(1, 0))], literals: literals.clone() };
-                (0..rows).map(alone).collect()
+                tried.map(|(index, _)| alone(index)).collect()
             }
         }
     }

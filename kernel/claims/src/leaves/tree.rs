@@ -4,12 +4,9 @@ use certkern_core::num::Rational;
 use certkern_core::program::NodeId;
 use certkern_core::tensor::Tensor;
 use certkern_seal::Documents;
-use certkern_wire::limits::Limits;
+use certkern_wire::limits::{Limits, within};
 use certkern_wire::reason::{Fault, Place, Reason, Rejection};
 use certkern_wire::tensors::{RawTensor, TensorFile};
-
-/// Splits on a path; the scopes of a path are alive at the same time.
-const DEPTH: usize = 4096;
 
 /// A node of a split tree.
 #[derive(Clone, Debug)]
@@ -27,7 +24,7 @@ pub(super) enum Step {
     },
 }
 
-/// A tree in preorder: exactly one tree, no node left over, not deeper than [`DEPTH`].
+/// A tree in preorder: exactly one tree, no node left over, not deeper than the limit.
 #[derive(Debug)]
 pub(super) struct Tree {
     steps: Vec<Step>,
@@ -61,10 +58,7 @@ pub(super) fn read(
     let offsets = indices(&offsets)?;
     let kinds = needed(file, "tree.kind")?;
     let kinds = kinds.u8s()?;
-    if kinds.len() > limits.tree_nodes {
-        let limit = u64::try_from(limits.tree_nodes).unwrap_or(u64::MAX);
-        return Err(Reason::Limit { name: "tree-nodes", limit }.into());
-    }
+    within("tree-nodes", kinds.len(), limits.tree_nodes)?;
     let nodes = column(file, "tree.node", kinds.len())?;
     let coordinates = column(file, "tree.coordinate", kinds.len())?;
     let places = column(file, "tree.threshold", kinds.len())?;
@@ -93,7 +87,7 @@ pub(super) fn read(
     if bounds.iter().any(|set| *set > sets) {
         return Err(Reason::TreeMalformed("tree.bounds names a bound set that does not exist".to_owned()).into());
     }
-    Ok((cut(&offsets, &steps, &bounds)?, thresholds))
+    Ok((cut(&offsets, &steps, &bounds, limits)?, thresholds))
 }
 
 /// The first bound set at roots, inherited bounds elsewhere.
@@ -107,7 +101,7 @@ fn default_bounds(offsets: &[usize], count: usize, sets: usize) -> Vec<usize> {
     bounds
 }
 
-/// A literal that exists: a threshold, a coordinate, and a node that may be split: the input, or an argument of a univariate node.
+/// A literal that exists: a threshold, a node and a coordinate in it. Every value of a graph is defined everywhere, so any may be split.
 fn split(
     documents: &Documents,
     thresholds: usize,
@@ -128,7 +122,7 @@ fn split(
 }
 
 /// Cuts the steps at the offsets, and checks that each piece is one whole tree.
-fn cut(offsets: &[usize], steps: &[Step], bounds: &[usize]) -> Result<Vec<Tree>, Rejection> {
+fn cut(offsets: &[usize], steps: &[Step], bounds: &[usize], limits: &Limits) -> Result<Vec<Tree>, Rejection> {
     let malformed = |text: String| Rejection::from(Reason::TreeMalformed(text));
     if offsets.first() != Some(&0) || offsets.last() != Some(&steps.len()) || offsets.len() < 2 {
         return Err(malformed("tree.offset does not run from 0 to the number of tree nodes".to_owned()));
@@ -138,17 +132,19 @@ fn cut(offsets: &[usize], steps: &[Step], bounds: &[usize]) -> Result<Vec<Tree>,
         let (Some(own), Some(sets)) = (steps.get(*from..*to), bounds.get(*from..*to)) else {
             return Err(malformed(format!("tree.offset[{number}] is not in ascending order")));
         };
-        whole(own).map_err(|text| malformed(format!("tree {number} {text}")))?;
+        let depth = whole(own).map_err(|text| malformed(format!("tree {number} {text}")))?;
+        within("tree-depth", depth, limits.tree_depth)?;
         trees.push(Tree { steps: own.to_vec(), bounds: sets.to_vec() });
     }
     Ok(trees)
 }
 
 /// In preorder a split opens one more subtree than it is, a leaf closes one; a tree ends when none is open, and not before.
-fn whole(steps: &[Step]) -> Result<(), &'static str> {
+/// Gives the most splits on a path.
+fn whole(steps: &[Step]) -> Result<usize, &'static str> {
     // For each open split on the path, whether its second child is under way.
     let mut path: Vec<bool> = Vec::new();
-    let mut ended = false;
+    let (mut ended, mut depth) = (false, 0);
     for step in steps {
         if ended {
             return Err("has nodes left over");
@@ -165,15 +161,14 @@ fn whole(steps: &[Step]) -> Result<(), &'static str> {
                 }
             }
         }
-        if path.len() > DEPTH {
-            return Err("is deeper than 4096 splits");
-        }
+        depth = depth.max(path.len());
     }
-    if ended { Ok(()) } else { Err("ends before all its leaves are there") }
+    if ended { Ok(depth) } else { Err("ends before all its leaves are there") }
 }
 
 pub(super) fn needed<'a>(file: &mut TensorFile<'a>, name: &str) -> Result<RawTensor<'a>, Rejection> {
-    file.take(name).ok_or_else(|| Reason::TensorsMissing(name.to_owned()).into())
+    let missing = || Rejection::one(Reason::TensorsMissing(name.to_owned()), Place::path(name));
+    file.take(name).ok_or_else(missing)
 }
 
 pub(super) fn indices(tensor: &RawTensor<'_>) -> Result<Vec<usize>, Rejection> {

@@ -6,8 +6,8 @@ use crate::Observer;
 use certkern_core::num::Rational;
 use certkern_core::rules::{Judgement, RuleError, Scope};
 use certkern_seal::Documents;
-use certkern_wire::reason::{Reason, Rejection};
-use num_traits::ToPrimitive;
+use certkern_wire::number;
+use certkern_wire::reason::{Place, Reason, Rejection};
 use std::collections::BTreeMap;
 
 /// Where a walk is, for rejections.
@@ -32,11 +32,9 @@ pub(super) fn trees(
 ) -> Result<Vec<Judgement>, Rejection> {
     let mut walk = Walk { documents, certificate, observer, entry: 0, roots: BTreeMap::new() };
     let mut found: BTreeMap<usize, Judgement> = BTreeMap::new();
-    for (number, tree) in certificate.trees.iter().enumerate() {
-        let served = certificate.trees_of_disjuncts.iter().enumerate().filter(|(_, tree)| **tree == number);
-        let disjuncts: Vec<usize> = served.map(|(disjunct, _)| disjunct).collect();
-        let judgements = walk.tree(number, tree, &disjuncts)?;
-        found.extend(disjuncts.into_iter().zip(judgements));
+    for (number, (tree, disjuncts)) in certificate.trees.iter().enumerate() {
+        let judgements = walk.tree(number, tree, disjuncts)?;
+        found.extend(disjuncts.iter().copied().zip(judgements));
     }
     Ok(found.into_values().collect())
 }
@@ -131,7 +129,7 @@ impl Walk<'_> {
     /// Tries the multipliers of an entry one after the other.
     fn close(&self, scope: &Scope, at: Leaf) -> Result<Judgement, Rejection> {
         let property = self.documents.problem().property();
-        let rows = property.disjuncts.get(at.disjunct).map_or(0, Vec::len);
+        let rows = property.disjuncts.get(at.disjunct).map_or(&[][..], Vec::as_slice);
         let hints = &self.certificate.hints;
         let slopes = hints.slopes(self.entry);
         let mut best: Option<Rational> = None;
@@ -168,21 +166,22 @@ fn rise(
 
 /// A rule's refusal as a rejection, with the leaf where it happened.
 pub(super) fn rejected(error: &RuleError, at: Option<Leaf>) -> Rejection {
-    let place =
-        at.map_or_else(String::new, |at| format!("tree {}, leaf {}, disjunct {}: ", at.tree, at.leaf, at.disjunct));
+    let place = at.map_or_else(Place::default, |at| {
+        Place::path(format!("tree[{}].leaf[{}].disjunct[{}]", at.tree, at.leaf, at.disjunct))
+    });
     let reason = match (error, at) {
         (RuleError::Unproved(bound), Some(Leaf { tree, leaf, disjunct })) => {
-            let bound = bound.to_f64().map_or_else(|| bound.to_string(), |bound| format!("{bound:e}"));
-            Reason::LeafUnproved { tree, leaf, disjunct, bound }
+            Reason::LeafUnproved { tree, leaf, disjunct, bound: number::about(bound) }
         }
         (RuleError::SlopeDomain { node, coordinate }, _) => Reason::HintDomain(format!(
-            "{place}the slope of coordinate {coordinate} of value {node} is outside the slopes of its function"
+            "the slope of coordinate {coordinate} of value {node} is outside the slopes of its function"
         )),
-        (RuleError::NegativeMultiplier, _) => Reason::HintDomain(format!("{place}a multiplier is below zero")),
-        (RuleError::NoSuch(what), _) => Reason::HintShape(format!("{place}no such {what}")),
-        (RuleError::Size, _) => Reason::Limit { name: "row-length", limit: 1 << 21 },
+        (RuleError::NegativeMultiplier, _) => Reason::HintDomain("a multiplier is below zero".to_owned()),
+        (RuleError::NoSuch(what), _) => Reason::HintShape(format!("no such {what}")),
+        (RuleError::RowLength, _) => Reason::Limit { name: "row-length", limit: 1 << 21 },
+        (RuleError::DenominatorBits, _) => Reason::Limit { name: "denominator-bits", limit: 1 << 14 },
         (RuleError::Mismatch(what) | RuleError::Internal(what), _) => Reason::Internal(what),
         (RuleError::Unproved(_), None) => Reason::Internal("a bound without a leaf"),
     };
-    reason.into()
+    Rejection::one(reason, place)
 }

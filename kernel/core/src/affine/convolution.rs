@@ -36,8 +36,8 @@ impl Convolution {
         if [&self.kernel, &self.stride, &self.padding, &self.dilation, &self.output].iter().any(|a| a.len() != rank) {
             return None;
         }
-        // Without a step all kernel places would meet one input place, more terms of a sum than are counted.
-        if self.dilation.contains(&0) {
+        // Without a step many places would meet in one, more terms of a sum than are counted.
+        if self.dilation.contains(&0) || self.stride.contains(&0) {
             return None;
         }
         // The farthest place fits, so `tap` gives `None` for places outside the input alone.

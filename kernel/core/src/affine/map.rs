@@ -162,6 +162,37 @@ impl LinearMap {
         }
     }
 
+    /// Adds the exact image of `input` to `sums`; `None` if the widths do not fit.
+    pub(crate) fn add_image(&self, input: &[Dyadic], sums: &mut [Dyadic]) -> Option<()> {
+        if !self.fits(input.len(), sums.len()) {
+            return None;
+        }
+        for (output, sum) in sums.iter_mut().enumerate() {
+            let mut add = |source: usize, coefficient: Option<Dyadic>| {
+                *sum = &*sum + &(input.get(source)? * &coefficient?);
+                Some(())
+            };
+            let mut fits = Some(());
+            match &self.kind {
+                Kind::Multiple { factor } => fits = add(output, Some(Dyadic::new(factor.clone(), 0))),
+                Kind::Select { sources, factor } => {
+                    if let Some(source) = sources.get(output)? {
+                        fits = add(*source, Some(Dyadic::new(factor.clone(), 0)));
+                    }
+                }
+                Kind::Dense { matrix, .. } => {
+                    each_column(matrix, output, &mut |source, index| fits = fits.and(add(source, matrix.get(index))))?;
+                }
+                Kind::Convolution { geometry, taps, matrix } => {
+                    let mut visit = |source, index| fits = fits.and(add(source, matrix.get(index)));
+                    each_tap(geometry, taps, output, &mut visit)?;
+                }
+            }
+            fits?;
+        }
+        Some(())
+    }
+
     /// The adjoint `rowᵀ · L`; `None` if the row does not fit or is too long to be summed safely.
     #[must_use]
     pub fn adjoint(&self, row: &Planes) -> Option<Planes> {
@@ -173,7 +204,8 @@ impl LinearMap {
             Kind::Select { sources, factor } => multiple(&row.scatter(sources, self.input_width)?, factor),
             Kind::Dense { batch, matrix } => matrix.adjoint(row, *batch),
             Kind::Convolution { geometry, taps, matrix } => {
-                let terms = matrix.rows().checked_mul(volume(&geometry.output)?)?;
+                // For one input place and one kernel place there is at most one output place, since strides are not zero.
+                let terms = matrix.rows().checked_mul(volume(&geometry.kernel)?)?;
                 let mut sums = matrix.scatter(row, self.input_width, terms)?;
                 for output in 0..self.output_width {
                     each_tap(geometry, taps, output, &mut |source, index| sums.add(output, index, source))?;

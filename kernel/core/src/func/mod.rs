@@ -3,6 +3,7 @@
 mod relu;
 
 use crate::num::Dyadic;
+use num_bigint::BigInt;
 
 /// A univariate function of the real line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,6 +27,15 @@ impl Function {
     pub fn value(self, z: &Dyadic) -> Dyadic {
         match self {
             Self::Relu => relu::value(z),
+        }
+    }
+
+    /// `q·f(n/q)` for a positive `q`, exactly.
+    #[must_use]
+    pub fn scaled_value(self, n: &Dyadic, _q: &BigInt) -> Dyadic {
+        match self {
+            // max(n/q, 0)·q = max(n, 0).
+            Self::Relu => relu::value(n),
         }
     }
 

@@ -4,6 +4,7 @@
 
 use super::RuleError;
 use super::lines::{Lines, SLOPE_EXPONENT};
+use super::quotient::Quotient;
 use super::scope::{Scope, Side};
 use crate::affine::Affine;
 use crate::func::Function;
@@ -87,7 +88,7 @@ pub(super) fn coordinate(
     coordinate: usize,
     factor: Dyadic,
     slopes: &Slopes,
-) -> Result<Rational, RuleError> {
+) -> Result<Quotient, RuleError> {
     let mut form = Form::default();
     form.add(node, coordinate, &factor.to_rational());
     form.bound(scope, slopes)
@@ -100,7 +101,7 @@ pub(super) fn combination(
     disjunct: usize,
     multipliers: &Multipliers,
     slopes: &Slopes,
-) -> Result<(Rational, bool), RuleError> {
+) -> Result<(Quotient, bool), RuleError> {
     let problem = scope.problem();
     let rows = problem.property().disjuncts.get(disjunct).ok_or(RuleError::NoSuch("disjunct"))?;
     let mut form = Form::default();
@@ -143,10 +144,10 @@ impl Form {
         for coefficient in self.terms.values() {
             lcm = lcm.lcm(coefficient.denom());
             if lcm.bits() > DENOMINATOR_BITS {
-                return Err(RuleError::Size);
+                return Err(RuleError::DenominatorBits);
             }
         }
-        if self.constant.denom().bits() > DENOMINATOR_BITS { Err(RuleError::Size) } else { Ok(lcm) }
+        if self.constant.denom().bits() > DENOMINATOR_BITS { Err(RuleError::DenominatorBits) } else { Ok(lcm) }
     }
 
     fn add_row(&mut self, scope: &Scope, row: &Row, beta: &Rational) -> Result<(), RuleError> {
@@ -164,7 +165,7 @@ impl Form {
 
     /// BACK over the whole program. The form is first multiplied by the common denominator of its coefficients, so that rows are dyadic; the
     /// result is divided again.
-    fn bound(self, scope: &Scope, slopes: &Slopes) -> Result<Rational, RuleError> {
+    fn bound(self, scope: &Scope, slopes: &Slopes) -> Result<Quotient, RuleError> {
         let scale = Rational::from_integer(self.denominator()?);
         let program = scope.problem().program();
         let mut entries: BTreeMap<NodeId, Vec<Dyadic>> = BTreeMap::new();
@@ -179,13 +180,13 @@ impl Form {
         for (node, row) in entries {
             pass.start(node, row)?;
         }
-        Ok(pass.run()? / scale + self.constant)
+        Ok(pass.run()?.over_plus(scale.numer().clone(), &self.constant))
     }
 }
 
 impl Pass<'_> {
     /// Removes the rows of all nodes in reverse order: each after all its consumers, since consumers come later.
-    fn run(mut self) -> Result<Rational, RuleError> {
+    fn run(mut self) -> Result<Quotient, RuleError> {
         let problem = self.scope.problem();
         let program = problem.program();
         let region = self.scope.region().ok_or(RuleError::Internal("a pass in an empty scope"))?;
@@ -197,7 +198,7 @@ impl Pass<'_> {
                 continue;
             }
             match &node.primitive {
-                Primitive::Input => at_input = region.minimum(&row).ok_or(RuleError::Size)?,
+                Primitive::Input => at_input = region.minimum(&row).ok_or(RuleError::RowLength)?,
                 Primitive::Affine(affine) => self.affine(id, affine, row)?,
                 Primitive::Univariate { function, argument } => self.univariate(id, *function, *argument, &row)?,
             }
@@ -205,9 +206,9 @@ impl Pass<'_> {
         if self.rows.iter().any(Option::is_some) {
             return Err(RuleError::Internal("a row is left over"));
         }
-        let scale = region.denominator();
-        let total = (&self.d * &Dyadic::new(scale.clone(), 0)).sum_down(&at_input);
-        Ok(total.to_rational() / Rational::from_integer(scale.clone()))
+        let denominator = region.denominator().clone();
+        let numerator = (&self.d * &Dyadic::new(denominator.clone(), 0)).sum_down(&at_input);
+        Ok(Quotient { numerator, denominator })
     }
 
     /// The row that `node` starts with. ABSORB: bits far below the digits that are kept are rounded down before they cost memory.
@@ -257,10 +258,10 @@ impl Pass<'_> {
     fn affine(&mut self, id: NodeId, affine: &Affine, row: Planes) -> Result<(), RuleError> {
         let row = self.divide(id, row, affine.denominator())?;
         if let Some(bias) = affine.bias() {
-            self.d = self.d.sum_down(&row.dot(bias).ok_or(RuleError::Size)?);
+            self.d = self.d.sum_down(&row.dot(bias).ok_or(RuleError::RowLength)?);
         }
         for term in affine.terms() {
-            self.add(term.parent, term.map.adjoint(&row).ok_or(RuleError::Size)?)?;
+            self.add(term.parent, term.map.adjoint(&row).ok_or(RuleError::RowLength)?)?;
         }
         Ok(())
     }
@@ -270,7 +271,7 @@ impl Pass<'_> {
         if denominator.is_one() {
             return Ok(row);
         }
-        let bits = i64::try_from(denominator.bits()).map_err(|_| RuleError::Size)?;
+        let bits = i64::try_from(denominator.bits()).map_err(|_| RuleError::DenominatorBits)?;
         let unit = row.unit().saturating_sub(bits).saturating_sub(64);
         // The unit is below every entry's last bit, so the only floor is that of the quotient.
         let quotient = |j| row.get(j).map(|entry| Dyadic::new(entry.floor_at(unit).div_floor(denominator), unit));
@@ -293,8 +294,8 @@ impl Pass<'_> {
         let slopes = lines.lower_slopes.iter().zip(&lines.upper_slopes);
         let factors: Vec<i64> =
             row.negative().zip(slopes).map(|(negative, (low, high))| if negative { *high } else { *low }).collect();
-        let below = row.dot_where(&lines.lower_intercepts, |negative| !negative).ok_or(RuleError::Size)?;
-        let above = row.dot_where(&lines.upper_intercepts, |negative| negative).ok_or(RuleError::Size)?;
+        let below = row.dot_where(&lines.lower_intercepts, |negative| !negative).ok_or(RuleError::RowLength)?;
+        let above = row.dot_where(&lines.upper_intercepts, |negative| negative).ok_or(RuleError::RowLength)?;
         self.d = self.d.sum_down(&below).sum_down(&above);
         self.add(argument, row.times(&factors, SLOPE_EXPONENT))
     }

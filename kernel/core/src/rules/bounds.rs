@@ -12,7 +12,8 @@ use std::sync::OnceLock;
 pub(super) struct Bounds {
     intervals: Vec<Interval>,
     shortfall: Dyadic,
-    lines: OnceLock<Lines>,
+    /// The function for which the lines were computed, and the lines.
+    lines: OnceLock<(Function, Lines)>,
 }
 
 impl Bounds {
@@ -33,10 +34,34 @@ impl Bounds {
 
     /// The lines of `function` over these bounds with its default slopes.
     pub(super) fn default_lines(&self, function: Function) -> Result<&Lines, RuleError> {
-        if let Some(lines) = self.lines.get() {
-            return Ok(lines);
-        }
-        let lines = Lines::new(function, &self.intervals, &[])?;
-        Ok(self.lines.get_or_init(|| lines))
+        let (of, lines) = match self.lines.get() {
+            Some(known) => known,
+            None => {
+                let lines = Lines::new(function, &self.intervals, &[])?;
+                self.lines.get_or_init(|| (function, lines))
+            }
+        };
+        if *of == function { Ok(lines) } else { Err(RuleError::Internal("lines of another function")) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn between(lower: Dyadic, upper: i64) -> Interval {
+        Interval { lower, upper: Dyadic::new(upper, 0) }
+    }
+
+    #[test]
+    fn the_shortfall_sums_what_lies_below_zero_and_never_less() {
+        let ends = |extra| {
+            Bounds::new(vec![between(Dyadic::new(-3, -1), 1), between(Dyadic::new(2, 0), 3), between(extra, 5)])
+        };
+        assert_eq!(*ends(Dyadic::new(-1, -2)).shortfall(), Dyadic::new(7, -2));
+        assert_eq!(*ends(Dyadic::zero()).shortfall(), Dyadic::new(3, -1));
+        // A summand too small to be kept exactly is rounded up.
+        let shortfall = ends(Dyadic::new(-1, -1_000_000)).shortfall().clone();
+        assert!(shortfall > Dyadic::new(3, -1) && shortfall.mantissa().bits() < 10_000);
     }
 }

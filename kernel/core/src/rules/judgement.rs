@@ -10,6 +10,8 @@ use std::sync::Arc;
 pub enum Statement {
     /// No `x` of the region that satisfies the literals has `(x, F(x))` in the disjunct.
     Empty,
+    /// Some `x` of the region has `(x, F(x))` in a disjunct.
+    Sat,
     /// For every `x` of the region `F(x)` is defined and `(x, F(x))` lies in no disjunct.
     Unsat,
 }

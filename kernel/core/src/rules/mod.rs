@@ -11,6 +11,7 @@
 //! | EMPTY | [`Scope::refute`] | BACK from 0 with literals ends above 0 → no input of the scope lies in the disjunct |
 //! | SPLIT | [`Judgement::split`] | judgements for `g ≥ τ` and for `g ≤ τ` → the judgement without the literal |
 //! | CASES | [`Judgement::cases`] | every disjunct empty on the whole region → unsat |
+//! | WITNESS | [`Judgement::witness`] | a point of the region with its exact outputs in a disjunct → sat |
 //!
 //! DOMAIN: every function of this version is defined on the whole real line, so `F(x)` is defined for every `x`.
 
@@ -19,12 +20,15 @@ mod bounds;
 mod judgement;
 mod lines;
 mod problem;
+mod quotient;
 mod scope;
+mod witness;
 
 pub use back::{Multipliers, Slopes};
 pub use judgement::{Judgement, Statement};
 pub use problem::Problem;
 pub use scope::{Literal, Scope, Side};
+pub use witness::Standing;
 
 use crate::num::Rational;
 use crate::program::NodeId;
@@ -47,8 +51,10 @@ pub enum RuleError {
     Unproved(Rational),
     /// Premises of different problems, disjuncts or literals.
     Mismatch(&'static str),
-    /// A sum too long for the arithmetic.
-    Size,
+    /// A row, or a sum over one, with more entries than the arithmetic adds up safely.
+    RowLength,
+    /// A common denominator with more bits than are computed with.
+    DenominatorBits,
     /// A state that cannot arise; never a proof.
     Internal(&'static str),
 }

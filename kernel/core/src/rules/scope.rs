@@ -195,7 +195,7 @@ impl Scope {
         let one = Dyadic::new(1, 0);
         let from_below = back::coordinate(self, node, coordinate, one.clone(), lower)?;
         let from_above = back::coordinate(self, node, coordinate, -one, upper)?;
-        Ok(Some(Interval { lower: below(&from_below), upper: above(&-from_above) }.outward()))
+        Ok(Some(Interval { lower: from_below.below(), upper: -from_above.below() }))
     }
 
     /// Tightens every coordinate of `node` that the function of a later node is not linear on, with default slopes.
@@ -287,9 +287,8 @@ impl Scope {
         multipliers.check(rows.len(), self.literals.len())?;
         if !self.is_empty() {
             let (bound, open) = back::combination(self, disjunct, multipliers, slopes)?;
-            let zero = Rational::from_integer(0.into());
-            if !(bound > zero || (open && bound >= zero)) {
-                return Err(RuleError::Unproved(bound));
+            if !(bound.numerator.is_positive() || (open && bound.numerator.is_zero())) {
+                return Err(RuleError::Unproved(bound.to_rational()));
             }
         }
         Ok(Judgement::made(Arc::clone(&self.problem), Some(disjunct), self.literals.clone(), Statement::Empty))

@@ -116,12 +116,13 @@ impl<'a> Reader<'a> {
         self.bytes.get(self.at..).unwrap_or_default()
     }
 
-    /// Steps over white space and comments, which run from `;` to the end of the line; the byte that stands there.
+    /// Steps over white space and comments, which run from `;` to the first line feed or carriage return (SMT-LIB 2.6, section 3.1); the byte
+    /// that stands there.
     fn skip(&mut self) -> Option<u8> {
         loop {
             let skipped = match self.rest() {
                 [b' ' | b'\t' | b'\n' | b'\r', ..] => 1,
-                [b';', rest @ ..] => rest.iter().take_while(|b| **b != b'\n').count().saturating_add(1),
+                [b';', rest @ ..] => rest.iter().take_while(|b| !matches!(b, b'\n' | b'\r')).count().saturating_add(1),
                 rest => return rest.first().copied(),
             };
             self.at = self.at.saturating_add(skipped);

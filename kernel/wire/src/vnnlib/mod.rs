@@ -7,7 +7,7 @@ mod region;
 
 use crate::limits::{Limits, within};
 use crate::property::coordinate;
-use crate::reason::{Fault, Reason, Rejection};
+use crate::reason::{Fault, Place, Reason, Rejection};
 use certkern_core::property::{Property, Variable};
 use expression::{Command, Kind, Reader};
 use formula::Unsafe;
@@ -45,8 +45,18 @@ pub fn parse(bytes: &[u8], limits: &Limits) -> Result<Property, Rejection> {
         return Err(Reason::PropertyVariable("X_0 is not declared".to_owned()).into());
     }
     let disjuncts = whole.into_disjuncts();
-    let (lower, upper) = region::hull(declared.inputs, &disjuncts)?;
+    let (lower, upper) = region::hull(declared.inputs, &disjuncts).map_err(at_variable)?;
     Ok(Property { lower, upper, outputs: declared.outputs, disjuncts })
+}
+
+/// A reason about an input coordinate, at its variable.
+fn at_variable(reason: Reason) -> Rejection {
+    match reason {
+        Reason::PropertyUnbounded(index) | Reason::PropertyEmptyRegion(index) => {
+            Rejection::one(reason, Place::path(format!("X_{index}")))
+        }
+        other => other.into(),
+    }
 }
 
 /// How many variables are declared: `X_0 … X_(inputs−1)` and `Y_0 … Y_(outputs−1)`.

@@ -1,0 +1,18 @@
+#!/bin/sh
+# Makes certs/accept/leaves and certs/accept/witness again from certs/dumps and certs/misread, then certs/reject from certs/accept. Needs the Python standard library and cargo.
+set -eu
+cd "$(dirname "$0")/../.."
+for dump in certs/dumps/*/; do
+    name=$(basename "$dump")
+    cargo run --release --quiet -- import abcrown "$dump" --onnx "$dump/net.onnx" --property "$dump/property.vnnlib" \
+        -o "certs/accept/leaves/$name" >/dev/null
+done
+python3 certs/make/shared_tree.py certs/accept/leaves/shared_tree
+networks=$(mktemp -d)
+trap 'rm -r "$networks"' EXIT
+for case in certs/misread/*/; do
+    cargo run --release --quiet -- import onnx "$case/net.onnx" -o "$networks/$(basename "$case")" >/dev/null
+done
+python3 certs/make/witnesses.py "$networks" certs/accept/witness
+python3 certs/make/digests.py certs/accept/*/*
+python3 certs/make/rejects.py

@@ -1,0 +1,68 @@
+//! Kind `witness` on a network small enough to be evaluated by hand: `y = relu(x − 1/4) − relu(−x)` on `x ∈ [−1, 1]`.
+
+use crate::support::{Bundle, GRAPH, above};
+use certkern_seal::Verdict;
+
+fn verdict(property: String, x: &str) -> Verdict {
+    let certificate = format!(r#"{{"format":"certkern.witness.v1","x":[{x}]}}"#);
+    Bundle { kind: "witness", graph: GRAPH.to_owned(), property, certificate, hints: Default::default() }.check()
+}
+
+#[track_caller]
+fn accepted(property: String, x: &str) {
+    let verdict = verdict(property, x);
+    assert!(verdict.line().starts_with("s ACCEPTED sat "), "{}\n{}", verdict.line(), verdict.report().text());
+}
+
+#[track_caller]
+fn refused(property: String, x: &str, code: &str, text: &str) {
+    let verdict = verdict(property, x);
+    assert_eq!(verdict.line(), format!("s REJECTED {code}"));
+    assert!(verdict.report().text().contains(text), "{}", verdict.report().text());
+}
+
+#[test]
+fn a_point_is_judged_exactly() {
+    accepted(above("0.75"), "1");
+    // 1/3 − 1/4 = 1/12.
+    accepted(above("1/12"), "\"1/3\"");
+    refused(
+        above("1000000000000001/12000000000000000"),
+        "\"1/3\"",
+        "witness.property",
+        "misses row 0 by 8.33333333333333",
+    );
+    // y(−1/2) = −1/2.
+    refused(above("0"), "-0.5", "witness.property", "misses row 0 by 5e-1");
+}
+
+#[test]
+fn an_open_row_wants_more_than_touching() {
+    let open = |bound: &str| above(bound).replace("false", "true");
+    refused(open("0.75"), "1", "witness.property", "misses row 0 by 0e0");
+    accepted(open("0.7499999999999999999"), "1");
+}
+
+#[test]
+fn outside_by_little_is_outside() {
+    refused(above("0.75"), "1.00000001", "witness.region", "coordinate 0 lies outside the region by 1e-8");
+    refused(above("0.75"), "1.00000000000000000000000000000000000001", "witness.region", "by 1e-38");
+}
+
+#[test]
+fn what_is_no_point_is_malformed() {
+    for (x, code) in [("1, 1", "hint.shape"), ("", "hint.shape"), ("\"one\"", "json.number"), ("null", "json.type")] {
+        assert_eq!(verdict(above("0.75"), x).line(), format!("s REJECTED {code}"), "{x}");
+    }
+    let hints = Bundle {
+        kind: "leaves",
+        graph: GRAPH.to_owned(),
+        property: above("0.75"),
+        certificate: r#"{"format":"certkern.witness.v1","x":[1]}"#.to_owned(),
+        hints: Default::default(),
+    };
+    let mut files = hints.files();
+    let manifest = String::from_utf8(files["bundle.json"].clone()).unwrap().replace("leaves", "witness");
+    files.insert("bundle.json".to_owned(), manifest.into_bytes());
+    assert_eq!(crate::support::check(&files).line(), "s REJECTED bundle.file");
+}

@@ -1,0 +1,68 @@
+//! The result of a pass: a dyadic over a positive integer, without the common divisors that nobody asks for.
+
+use crate::interval::PRECISION;
+use crate::num::{Dyadic, Rational};
+use num_bigint::BigInt;
+use num_integer::Integer;
+use num_traits::{One, Zero};
+
+/// `numerator / denominator`, the denominator above zero.
+#[derive(Debug)]
+pub(super) struct Quotient {
+    pub(super) numerator: Dyadic,
+    pub(super) denominator: BigInt,
+}
+
+impl Quotient {
+    /// `self / divisor + summand` for a positive `divisor`.
+    pub(super) fn over_plus(self, divisor: BigInt, summand: &Rational) -> Self {
+        let denominator = self.denominator * divisor;
+        if summand.is_zero() {
+            return Self { denominator, ..self };
+        }
+        // n/d + p/q = (n·q + p·d) / (d·q).
+        let integer = |n: &BigInt| Dyadic::new(n.clone(), 0);
+        let left = &self.numerator * &integer(summand.denom());
+        let right = &integer(summand.numer()) * &integer(&denominator);
+        Self { numerator: left + right, denominator: denominator * summand.denom() }
+    }
+
+    /// A dyadic at most the quotient, with [`PRECISION`] significant bits.
+    pub(super) fn below(&self) -> Dyadic {
+        if self.denominator.is_one() {
+            return self.numerator.round_down(PRECISION);
+        }
+        let Some(magnitude) = self.numerator.magnitude() else { return Dyadic::zero() };
+        let bits = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
+        let unit = magnitude.saturating_sub(bits(self.denominator.bits())).saturating_sub(bits(PRECISION));
+        Dyadic::new(self.numerator.floor_at(unit).div_floor(&self.denominator), unit)
+    }
+
+    /// The quotient in lowest terms.
+    pub(super) fn to_rational(&self) -> Rational {
+        self.numerator.to_rational() / Rational::from_integer(self.denominator.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arithmetic_follows_the_rationals() {
+        let q = |p: i64, d: i64| Rational::new(p.into(), d.into());
+        for (n, d, divisor, summand) in
+            [(7, 3, 5, q(0, 1)), (-7, 3, 5, q(2, 9)), (0, 1, 3, q(-1, 6)), (5, 1, 1, q(1, 2))]
+        {
+            let quotient = Quotient { numerator: Dyadic::new(n, -2), denominator: d.into() };
+            let expected = q(n, 4 * d) / q(divisor, 1) + &summand;
+            let found = quotient.over_plus(divisor.into(), &summand);
+            assert_eq!(found.to_rational(), expected);
+            let below = found.below().to_rational();
+            assert!(
+                below <= expected
+                    && &expected - below <= num_traits::abs(expected.clone()) / q(1 << 62, 1) / q(1 << 62, 1)
+            );
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! WITNESS: a point of the region whose exact outputs lie in the unsafe set.
+
+use super::RuleError;
+use super::judgement::{Judgement, Statement};
+use super::problem::Problem;
+use crate::num::Rational;
+use crate::property::{Row, Variable};
+use num_traits::Signed;
+use std::sync::Arc;
+
+/// How a point stands to a problem, exactly. A slack is how far inside a constraint the point lies; below zero it misses by that much.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Standing {
+    /// The outputs at the point.
+    pub outputs: Vec<Rational>,
+    /// The input coordinate with the least slack in the region, and that slack.
+    pub region: (usize, Rational),
+    /// For each disjunct whether the point satisfies all its rows, and the row with the least slack (`None`: no rows).
+    pub disjuncts: Vec<(bool, Option<(usize, Rational)>)>,
+}
+
+impl Standing {
+    /// Whether the point lies in the region.
+    #[must_use]
+    pub fn in_region(&self) -> bool {
+        !self.region.1.is_negative()
+    }
+
+    /// The first disjunct that the point lies in.
+    #[must_use]
+    pub fn disjunct(&self) -> Option<usize> {
+        self.disjuncts.iter().position(|(inside, _)| *inside)
+    }
+}
+
+impl Problem {
+    /// How `point` stands to this problem.
+    ///
+    /// # Errors
+    /// [`RuleError::NoSuch`] if the point has another width than the input.
+    pub fn standing(&self, point: &[Rational]) -> Result<Standing, RuleError> {
+        let region = self.region();
+        let slack = |((x, lower), upper): ((&Rational, &Rational), &Rational)| (x - lower).min(upper - x);
+        let slacks = point.iter().zip(region.lower()).zip(region.upper()).map(slack).enumerate();
+        let least = slacks.min_by(|(_, a), (_, b)| a.cmp(b)).ok_or(RuleError::NoSuch("coordinate of the point"))?;
+        let outputs = self.program().evaluate(point).ok_or(RuleError::NoSuch("point of the input's width"))?;
+        let disjuncts = self.property().disjuncts.iter().map(|rows| standing_of(rows, point, &outputs)).collect();
+        Ok(Standing { region: least, disjuncts, outputs })
+    }
+}
+
+/// Whether all rows hold, and the least slack `bound − Σ c·v`.
+fn standing_of(rows: &[Row], point: &[Rational], outputs: &[Rational]) -> (bool, Option<(usize, Rational)>) {
+    let value = |variable: &Variable| match variable {
+        Variable::X(i) => point.get(*i),
+        Variable::Y(i) => outputs.get(*i),
+    };
+    let slack = |row: &Row| {
+        let terms = row.terms.iter().map(|(variable, c)| value(variable).map(|v| c * v));
+        // A variable that does not exist is refused when the problem is made.
+        terms.into_iter().try_fold(row.bound.clone(), |left, term| Some(left - term?))
+    };
+    let mut inside = true;
+    let mut least: Option<(usize, Rational)> = None;
+    for (index, row) in rows.iter().enumerate() {
+        let Some(slack) = slack(row) else { return (false, None) };
+        inside &= if row.strict { slack.is_positive() } else { !slack.is_negative() };
+        if least.as_ref().is_none_or(|(_, known)| slack < *known) {
+            least = Some((index, slack));
+        }
+    }
+    (inside, least)
+}
+
+impl Judgement {
+    /// WITNESS: the point lies in the region and in a disjunct, exactly, so the unsafe set is reached.
+    ///
+    /// # Errors
+    /// [`RuleError::Mismatch`] if it lies outside of either.
+    pub fn witness(problem: &Arc<Problem>, point: &[Rational]) -> Result<Self, RuleError> {
+        let standing = problem.standing(point)?;
+        if !standing.in_region() || standing.disjunct().is_none() {
+            return Err(RuleError::Mismatch("the point is no witness"));
+        }
+        Ok(Self::made(Arc::clone(problem), None, Vec::new(), Statement::Sat))
+    }
+}

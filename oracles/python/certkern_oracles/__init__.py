@@ -1,0 +1,1 @@
+"""Untrusted companions of certkern. `reference` is a second checker in exact fractions."""

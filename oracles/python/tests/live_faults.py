@@ -1,0 +1,207 @@
+"""The six ways in which what α,β-CROWN saves fails to give its bounds again, each provoked on a real run.
+
+  python tests/live_faults.py --abcrown PATH --certkern BINARY --work FOLDER
+
+Needs the environment of α,β-CROWN, `certs/make` beside this folder and a built `certkern`. Every case runs the same search twice: once
+with the slopes and multipliers that the tool itself saved put in place of the recorded ones ("saved"), once as the hook records them
+("hook"). Both dumps are replayed in float64 and given to the kernel. A leaf counts as lost where the replay on the root bounds that the
+run claims falls short of the bound the tool reported for the best row by more than 1e-4, and as open where it does not close at all.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve()
+PACKAGE = HERE.parents[1]
+MAKE = HERE.parents[3] / "certs" / "make"
+SHORT = 1e-4
+EXACT = ["--conv_mode", "matrix"]
+NO_PRUNING = ["--disable_pruning_in_iteration"]
+EVERY_STEP = ["--start_save_best", "-1"]
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A case: what goes wrong, the network, the options of α,β-CROWN that provoke it, and which saved numbers are put in place."""
+
+    name: str
+    network: str
+    options: list[str]
+    saved: str
+
+
+FAULTS = [
+    Fault("1 deterministic_opt loses the optimised slopes", "digits", ["--deterministic_opt", *NO_PRUNING, *EVERY_STEP], "leaf"),
+    Fault("2 start_save_best 0.5 skips the first half of the steps", "digits", NO_PRUNING, "leaf"),
+    Fault("3 pruning_in_iteration writes over closed bounds", "digits", EVERY_STEP, "leaf"),
+    Fault("2+3 both, as is the default", "digits", [], "leaf"),
+    Fault("4 slopes of the best sum of AND-ed rows", "control", [*NO_PRUNING, *EVERY_STEP], "leaf"),
+    Fault("5 root bounds are the best of all steps", "digits", [*NO_PRUNING, *EVERY_STEP], "root"),
+    Fault("6 the larger of own and parent's bound is reported", "control", [*NO_PRUNING, *EVERY_STEP], "reported"),
+]
+
+
+def put_saved_in_place(what: str) -> None:
+    """Make the hook write what the tool saved."""
+    from certkern_oracles.abcrown import hook, leaves, record
+
+    begin_leaf, begin_root, add = record.LeafRecord.begin, record.RootRecord.begin, leaves.LeafWriter.add
+
+    def begin(self: Any, module: Any, arguments: dict[str, Any]) -> None:
+        self.module = module
+        (begin_leaf if isinstance(self, record.LeafRecord) else begin_root)(self, module, arguments)
+
+    def add_saved(self: Any, domains: Any, reported: Any, kept: Any) -> None:
+        if what == "leaf":
+            module = kept.module
+            for act in module.get_enabled_opt_act():
+                if act.name in kept.slopes:
+                    kept.slopes[act.name] = (act.alpha[module.final_name].detach()[0::2], kept.slopes[act.name][1])
+            for name in kept.multipliers:
+                kept.multipliers[name] = module[name].sparse_betas[0].val.detach()
+        if what in ("leaf", "reported"):
+            kept.lower = reported.clone()
+        add(self, domains, reported, kept)
+
+    record.LeafRecord.begin = record.RootRecord.begin = begin
+    leaves.LeafWriter.add = add_saved
+    if what == "root":
+        update = hook.Recording._write_root
+
+        def write_root(self: Any, net: Any, *rest: Any) -> None:
+            for (act, start), slopes in self._root.slopes.items():
+                slopes.values[:] = record._columns(SAVED[act, start][:, :, 0], slopes.columns)[:, slopes.places]
+            update(self, net, *rest)
+
+        hook.Recording._write_root = write_root
+        load = hook.load
+
+        def load_and_watch(checkout: Path) -> Any:
+            modules = load(checkout)
+            solver = modules["beta_CROWN_solver"].LiRPANet
+            drop = solver.drop_unused_alpha
+
+            def drop_unused_alpha(net: Any) -> None:
+                for act in net.net.get_enabled_opt_act():
+                    for start, alpha in act.alpha.items():
+                        SAVED.setdefault((act.name, start), alpha.detach().clone())
+                drop(net)
+
+            solver.drop_unused_alpha = drop_unused_alpha
+            return modules
+
+        import certkern_oracles.abcrown.__main__ as command
+
+        command.load = load_and_watch
+
+
+SAVED: dict[tuple[str, str], Any] = {}
+
+
+def write_networks(work: Path) -> None:
+    """The two networks: nine disjuncts of one row each, and one disjunct of two rows with splits of ReLUs."""
+    import control
+    import live
+    import vnnlib
+
+    for name in ("digits", "control"):
+        (work / name).mkdir(parents=True, exist_ok=True)
+    live.write_digits(work / "digits", "0.13")
+    live.write_control(work / "control", "1.2")
+    lines = vnnlib.declarations(control.INPUTS, control.HEADINGS) + vnnlib.box_assertions(live.WIDE_BOX)
+    lines += ["(assert (<= Y_0 Y_1))", "(assert (<= Y_0 Y_2))", ""]
+    (work / "control" / "property.vnnlib").write_text("\n".join(lines))
+    (work / "control" / "config.yaml").write_text(live.config(by_input=False))
+
+
+def replayed(folder: Path) -> str:
+    """How the leaves of a dump fare in float64, and how many neurons stay unstable on bounds made again."""
+    import check_dump
+    import numpy as np
+    from crown import intermediate_bounds
+
+    dump = check_dump.read_dump(folder)
+    own, _ = intermediate_bounds(dump.network, dump.box)
+    again, _ = intermediate_bounds(dump.network, dump.box, given=check_dump.given_slopes(dump, own))
+    claimed = check_dump.Bounds(
+        *([dump.tensors[f"root/interm/{name}/{side}"].reshape(-1) for name in dump.pre] for side in "lu")
+    )
+    margins = np.array(check_dump._margins(dump, claimed))
+    leaves = dump.manifest["leaves"]
+    reported = np.array([max(lb - rhs for lb, rhs in zip(leaf["lb_tool"], leaf["rhs"])) for leaf in leaves])
+    differ = sum(any(abs(a - b) > SHORT for a, b in zip(leaf["lb"], leaf["lb_tool"])) for leaf in leaves)
+    unstable = [sum(int(bounds.unstable(k).sum()) for k in range(dump.network.hidden)) for bounds in (claimed, again)]
+    short = np.minimum(margins - reported, 0.0)
+    return (
+        f"{len(leaves)} leaves, lost {int((short < -SHORT).sum())}, open {int((margins <= 0).sum())}, worst shortfall {-short.min():.3g}, "
+        f"lb differs from the tool's in {differ}, unstable neurons claimed/again {unstable[0]}/{unstable[1]}"
+    )
+
+
+def kernel(certkern: Path, folder: Path) -> str:
+    """The kernel's last line, or why there is none."""
+    inputs = ["--onnx", str(folder / "net.onnx"), "--property", str(folder / "property.vnnlib")]
+    bundle = folder / "bundle"
+    made = subprocess.run([certkern, "import", "abcrown", folder, *inputs, "-o", bundle], capture_output=True, text=True)
+    if made.returncode:
+        return made.stderr.strip().splitlines()[-1][:160]
+    checked = subprocess.run([certkern, "check", bundle, *inputs], capture_output=True, text=True)
+    lines = (checked.stdout + checked.stderr).splitlines()
+    return next((line for line in lines if line.startswith("s ")), "no verdict")[:60]
+
+
+def run(arguments: argparse.Namespace, fault: Fault, saved: bool) -> None:
+    """One search in a process of its own, and what became of its dump."""
+    source = arguments.work / fault.network
+    folder = arguments.work / f"{fault.name.split()[0].replace('+', '_')}_{'saved' if saved else 'hook'}"
+    folder.mkdir(exist_ok=True)
+    for name in ("net.onnx", "property.vnnlib"):
+        (folder / name).write_bytes((source / name).read_bytes())
+    own = ["--saved", fault.saved] if saved else []
+    command = [sys.executable, str(HERE), *own, "--abcrown", str(arguments.abcrown), "--out", str(folder), "--keep-settings", "--"]
+    options = ["--config", str(source / "config.yaml"), "--onnx_path", str(folder / "net.onnx")]
+    options += ["--vnnlib_path", str(folder / "property.vnnlib"), "--results_file", str(folder / "out.txt"), *EXACT, *fault.options]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(PACKAGE)}
+    ended = subprocess.run([*command, *options], env=environment, capture_output=True, text=True)
+    if ended.returncode:
+        print("    " + "\n    ".join(ended.stderr.splitlines()[-4:]))
+        return
+    print(f"  {'saved' if saved else 'hook '}: {replayed(folder)}")
+    print(f"         {kernel(arguments.certkern, folder)}", flush=True)
+
+
+def main() -> int:
+    """Run all cases, or, as a child, one search with saved numbers put in place."""
+    sys.path[:0] = [str(PACKAGE), str(MAKE)]
+    if "--" in sys.argv:
+        from certkern_oracles.abcrown import __main__ as command
+
+        own = sys.argv[1:]
+        if own[0] == "--saved":
+            put_saved_in_place(own[1])
+            own = own[2:]
+        return command.main(own)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--abcrown", type=Path, required=True, help="the checkout of α,β-CROWN")
+    parser.add_argument("--certkern", type=Path, required=True, help="the binary")
+    parser.add_argument("--work", type=Path, required=True, help="a folder for networks and dumps")
+    parser.add_argument("--only", help="run only the cases whose name starts so")
+    arguments = parser.parse_args()
+    write_networks(arguments.work)
+    for fault in FAULTS:
+        if fault.name.startswith(arguments.only or ""):
+            print(fault.name)
+            run(arguments, fault, saved=True)
+            run(arguments, fault, saved=False)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
