@@ -303,9 +303,14 @@ def _signs(leaf: dict) -> Signs:
 
 def _margins(dump: Dump, bounds: Bounds) -> list[float]:
     """The best margin of each leaf over its rows, with its stored slopes and multipliers."""
+    return [float(np.max(margins)) for margins in row_margins(dump, bounds)]
+
+
+def row_margins(dump: Dump, bounds: Bounds) -> list[Array]:
+    """The margin of each row of each leaf, with its stored slopes and multipliers."""
     hidden = dump.network.hidden
     columns = [dump.tensors[f"leaf_alpha_cols/{act}"] for act in dump.act]
-    margins: list[float] = []
+    margins: list[Array] = []
     for i, leaf in enumerate(dump.manifest["leaves"]):
         signs, pull, slopes = no_pull(dump.network), no_pull(dump.network), []
         for split in leaf["splits"]:
@@ -321,7 +326,7 @@ def _margins(dump: Dump, bounds: Bounds) -> list[float]:
             dense[:, columns[k]] = dump.tensors[f"leaf_alpha/{dump.act[k]}"][i]
             slopes.append(np.clip(dense, 0.0, 1.0))
         found = backward(dump.network, hidden, rows, dump.box, clamped, slopes, pull)
-        margins.append(float(np.max(found.lower - leaf["rhs"])))
+        margins.append(found.lower - leaf["rhs"])
     return margins
 
 

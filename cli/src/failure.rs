@@ -30,6 +30,14 @@ impl Failure {
         Self::Usage(format!("cannot {what} {}: {error}", path.display()))
     }
 
+    /// The rejection, where a verdict can be made of it; else the failure.
+    pub(crate) fn rejection(self) -> Result<Rejection, Self> {
+        match self {
+            Self::Rejected(rejection) => Ok(rejection),
+            failure => Err(failure),
+        }
+    }
+
     pub(crate) fn exit_code(&self) -> u8 {
         match self {
             Self::Usage(_) => USAGE,

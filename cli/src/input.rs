@@ -31,6 +31,17 @@ impl Input {
     }
 }
 
+/// A file of the user by the name under which it was given.
+pub(crate) type Named = (String, Vec<u8>);
+
+/// Reads one file, with its name.
+///
+/// # Errors
+/// As for [`file`].
+pub(crate) fn named(path: &Path, limits: &Limits) -> Result<Named, Failure> {
+    Ok((path.display().to_string(), file(path, limits)?))
+}
+
 /// Reads one file.
 ///
 /// # Errors

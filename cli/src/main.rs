@@ -5,9 +5,12 @@ mod digest;
 mod failure;
 mod import;
 mod input;
+mod outcome;
 mod output;
+mod own_files;
 mod progress;
 mod source;
+mod witness;
 
 use clap::{Parser, Subcommand, ValueEnum};
 use failure::Failure;
@@ -28,6 +31,7 @@ Standard output holds the result; progress and complaints go to standard error."
 const EXAMPLES: &str = "\
 Examples:
   certkern check bundle/ --onnx net.onnx --property spec.vnnlib
+  certkern witness net.onnx spec.vnnlib result.counterexample
   certkern import abcrown dump/ --onnx net.onnx --property spec.vnnlib -o bundle
   certkern import onnx net.onnx -o net
   certkern digest bundle/";
@@ -45,6 +49,9 @@ enum Command {
     /// Check a certificate: a bundle (a folder), or a graph in one JSON document
     #[command(after_help = format!("{}\n\n{EXIT_CODES}", check::HELP))]
     Check(check::Check),
+    /// Check a counterexample: whether it lies in the box and violates the property, exactly, and by how much not
+    #[command(after_help = format!("{}\n\n{EXIT_CODES}", witness::HELP))]
+    Witness(witness::Witness),
     /// Turn what other programs left behind into documents that can be checked
     #[command(subcommand)]
     Import(import::Import),
@@ -74,6 +81,7 @@ fn main() -> ExitCode {
     };
     ExitCode::from(guarded(|| match &arguments.command {
         Command::Check(check) => check.run(),
+        Command::Witness(witness) => witness.run(),
         Command::Import(import) => import.run(),
         Command::Digest(digest) => digest.run(),
     }))

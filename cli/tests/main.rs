@@ -12,3 +12,4 @@ mod readme;
 mod remake;
 mod support;
 mod truth;
+mod witness;

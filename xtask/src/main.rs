@@ -3,6 +3,7 @@
 mod lines;
 mod machine_paths;
 mod members;
+mod python;
 mod stage;
 mod trust;
 
@@ -54,6 +55,7 @@ fn test(root: &Path) -> ExitCode {
         Stage::check("members", 1.0, || members::all_are_known(root)),
     ];
     stages.extend(members::MEMBERS.iter().map(|member| member.stage(root)));
+    stages.push(python::stage(root));
     let mut tally = Tally::default();
     for stage in stages {
         tally.run(stage);

@@ -1,7 +1,7 @@
 //! `certkern import`: what other programs left behind, as documents that can be checked. Nothing here is trusted.
 
 mod abcrown;
-mod onnx;
+pub(crate) mod onnx;
 
 use crate::failure::Failure;
 

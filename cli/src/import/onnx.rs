@@ -4,6 +4,7 @@ use super::exit_codes;
 use crate::failure::Failure;
 use crate::{digest, input, output};
 use certkern_graph::Graph;
+use certkern_onnx::Imported;
 use certkern_wire::Limits;
 use std::ffi::OsStr;
 use std::fs;
@@ -16,8 +17,8 @@ pub(crate) const HELP: &str = concat!(
     exit_codes!()
 );
 
-const GRAPH: &str = "graph.json";
-const PAYLOAD: &str = "payload.safetensors";
+pub(crate) const GRAPH: &str = "graph.json";
+pub(crate) const PAYLOAD: &str = "payload.safetensors";
 
 /// The arguments of `certkern import onnx`.
 #[derive(clap::Args)]
@@ -36,8 +37,7 @@ impl Onnx {
         let bytes = input::file(&self.network, &limits)?;
         output::keep_clear(&self.output, &[&self.network])?;
         refuse_other_folder(&self.output)?;
-        let imported = certkern_onnx::import(&bytes)
-            .map_err(|error| Failure::Import(format!("{}: {error}", self.network.display())))?;
+        let imported = import(&self.network.display().to_string(), &bytes)?;
         let graph = Graph::read(imported.graph.as_bytes(), Some(&imported.payload), &limits)?;
         fs::create_dir_all(&self.output).map_err(|error| Failure::io("write", &self.output, &error))?;
         // The graph comes last: where it stands, its payload does.
@@ -48,6 +48,11 @@ impl Onnx {
         output::print(&format!("{digests}nodes    {nodes}\ninput    {from:?}\noutput   {to:?}\n"))?;
         Ok(0)
     }
+}
+
+/// Imports the bytes of the file `name`.
+pub(crate) fn import(name: &str, bytes: &[u8]) -> Result<Imported, Failure> {
+    certkern_onnx::import(bytes).map_err(|error| Failure::Import(format!("{name}: {error}")))
 }
 
 /// Refuses a path that holds anything but an earlier import or nothing.

@@ -1,6 +1,7 @@
 //! Properties: a region of inputs and an unsafe set in disjunctive form (PROPERTY in the rules).
 
 use crate::num::Rational;
+use num_traits::Signed;
 
 /// A variable of a property: a coordinate of the flattened input, or of the flattened outputs in the order of the output ids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -52,5 +53,21 @@ impl Row {
             [(Variable::X(coordinate), coefficient)] => Some((*coordinate, coefficient)),
             _ => None,
         }
+    }
+
+    /// How far `(x, y)` lies inside the half-space, `bound − Σ cᵢ·vᵢ`; below zero outside. `None` if a variable does not exist.
+    #[must_use]
+    pub fn slack(&self, x: &[Rational], y: &[Rational]) -> Option<Rational> {
+        let value = |variable: &Variable| match variable {
+            Variable::X(i) => x.get(*i),
+            Variable::Y(i) => y.get(*i),
+        };
+        self.terms.iter().try_fold(self.bound.clone(), |left, (variable, c)| Some(left - c * value(variable)?))
+    }
+
+    /// Whether a point with this slack satisfies the row.
+    #[must_use]
+    pub fn holds(&self, slack: &Rational) -> bool {
+        if self.strict { slack.is_positive() } else { !slack.is_negative() }
     }
 }

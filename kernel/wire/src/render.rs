@@ -208,10 +208,10 @@ impl Reason {
             Self::TreeLiteral(what) => write!(f, "split: {}", s(what)),
             Self::HintShape(what) => write!(f, "hint that fits nothing: {}", s(what)),
             Self::HintDomain(what) => write!(f, "hint outside its domain: {}", s(what)),
-            Self::LeafUnproved { tree, leaf, disjunct, bound } => write!(
+            // Tree, leaf and disjunct are the place, which stands before.
+            Self::LeafUnproved { bound, .. } => write!(
                 f,
-                "tree {tree}, leaf {leaf}, disjunct {disjunct}: not refuted, the bound reached is {} and must be above zero; \
-                 split further or give better slopes",
+                "not refuted, the bound reached is {} and must be above zero; split further or give better slopes",
                 s(bound)
             ),
             Self::WitnessRegion { coordinate, miss } => {

@@ -44,6 +44,15 @@ fn the_place_stands_first() {
     assert_eq!(many.unwrap().to_string().lines().count(), 2);
 }
 
+#[test]
+fn an_open_leaf_is_named_once() {
+    let reason = Reason::LeafUnproved { tree: 0, leaf: 1, disjunct: 2, bound: "-1e-3".to_owned() };
+    let fault = Fault { reason, place: Place::path("tree[0].leaf[1].disjunct[2]") };
+    let text = "cert.safetensors: tree[0].leaf[1].disjunct[2]: not refuted, the bound reached is -1e-3 and must be above zero; \
+                split further or give better slopes";
+    assert_eq!(Rejection::from(fault).in_file("cert.safetensors").to_string(), text);
+}
+
 /// A document cannot forge a verdict line, colour a terminal, or flood it.
 #[test]
 fn text_from_documents_is_escaped_and_shortened() {

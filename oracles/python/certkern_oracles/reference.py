@@ -190,7 +190,7 @@ def intermediate(program, bounds, v, i, slopes_below, slopes_above):
 
 
 def assume(bounds, literal):
-    """LITERAL and SPLIT. Premise: `bounds` hold on X ∩ S. Conclusion: those returned hold where the literal does too."""
+    """LITERAL and SPLIT. Premise: `bounds` hold on X ∩ S. Conclusion: these hold where the literal does too."""
     v, i, threshold, at_least = literal
     low, high = bounds[v][i]
     clamped = (max(low, threshold), high) if at_least else (low, min(high, threshold))
@@ -334,7 +334,7 @@ class Hints:
         return tables
 
     def ragged(self, prefix, index, limits):
-        """`<prefix>.offset`, `.<index>`, `.multiplier`: for each entry its pairs (index below the limit, multiplier)."""
+        """`<prefix>.offset`, `.<index>`, `.multiplier`: for each entry its pairs (index, multiplier)."""
         offset = self.take(f"{prefix}.offset", (len(limits) + 1,), optional=True)
         if offset is None:
             return [[] for _ in limits]
@@ -373,7 +373,7 @@ class Leaves:
         require(hints.used == tensors.keys(), "tensors.unused", str(tensors.keys() - hints.used))
 
     def read_trees(self, hints, trees, thresholds):
-        """`self.trees`: for each tree its nodes in preorder, each (literal or None at a leaf, bound set or None, depth)."""
+        """`self.trees`: of each tree the nodes in preorder: (literal, or None at a leaf; bound set or None; depth)."""
         offset = hints.take("tree.offset", (None,), optional=True)
         if offset is None:  # one tree, which is a leaf
             require(trees == 1, "tree.malformed", "no trees")
@@ -393,7 +393,8 @@ class Leaves:
                 require(open_depths, "tree.malformed", "nodes left over")
                 depth, literal = open_depths.pop(), None
                 place = (nodes[k], coordinates[k], indices[k])
-                require(kinds[k] <= 1 and depth + kinds[k] <= MAX_TREE_DEPTH, "tree.malformed", "kind or depth")
+                require(kinds[k] <= 1, "tree.malformed", "kind")
+                require(depth + kinds[k] <= MAX_TREE_DEPTH, "limit.tree-depth")
                 if kinds[k] == 0:
                     require(place == (0, 0, 0), "tree.malformed", "a literal at a leaf")
                 else:
@@ -430,14 +431,14 @@ class Leaves:
         self.entries = {place[:3]: entry for place, entry in zip(places, zip(slopes, rows, splits))}
 
     def check(self):
-        """CASES. Each disjunct is refuted on its region by its tree: on X_d if the tree serves no other disjunct, else on X."""
+        """CASES. Each disjunct is refuted by its tree: on X_d if the tree serves no other disjunct, else on X."""
         program = graphs.program(self.graph)
         unproved = [at for t in range(len(self.trees)) for at in self.walk(program, t)]
         require(not unproved, "leaf.unproved", f"(tree, node, disjunct): {unproved[:5]}")
 
     def walk(self, program, t):
-        """SPLIT and SCOPE. The entries that are not refuted on the regions of their leaves, with bounds that were proved
-        at the leaf or above it, by no other row of a disjunct. The leaves cover: the children of a split share τ."""
+        """SPLIT and SCOPE. The entries that are not refuted on the regions of their leaves. Bounds were proved at the
+        leaf or above it and used no row that other disjuncts lack. The leaves cover: children of a split share τ."""
         group = [d for d, tree in enumerate(self.tree_of) if tree == t]
         box = region(self.prop, group[0]) if len(group) == 1 else list(zip(self.prop.lower, self.prop.upper))
         place, empty = variable_places(self.graph, self.prop), is_empty([box])
@@ -473,8 +474,8 @@ class Leaves:
         return result
 
     def apply_set(self, program, known, chosen):
-        """A bound set on the region of a tree node (`chosen` None: a plain set). Only `known` bounds are used, which hold
-        there, so what is returned holds there and below."""
+        """A bound set on the region of a tree node (`chosen` None: a plain set). Only `known` bounds are used, which
+        hold there, so what is returned holds there and below."""
         bounds = self.interval_bounds(program, known[self.graph.input_id], known)
         table = self.tables[chosen - 1] if chosen else {}
         for start in self.arguments:

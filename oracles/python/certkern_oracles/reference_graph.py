@@ -190,7 +190,8 @@ def infer_conv(a, parent):
     require(axis + rank + 1 == len(parent), rule, "channel_axis")
     require(parent[axis] == a["in_channels"] and spatial == a["input_spatial"], rule, "channels or spatial axes")
     result = []
-    for n, k, s, d, p, q in zip(*(a[x] for x in ("input_spatial", "kernel", "stride", "dilation", "padding", "padding_after"))):
+    lists = ("input_spatial", "kernel", "stride", "dilation", "padding", "padding_after")
+    for n, k, s, d, p, q in zip(*(a[name] for name in lists)):
         require(n + p + q >= (k - 1) * d + 1, rule, "kernel")
         result.append((n + p + q - (k - 1) * d - 1) // s + 1)
     return parent[:axis] + [a["out_channels"]] + result
@@ -211,7 +212,7 @@ def payload_shape(node, name):
 
 
 def read_payload(graph, tensors):
-    """Every payload field of every node, from the node or from the file, with its shape and finite; no tensor unused."""
+    """Every payload field of every node, from the node or the file, with its shape and finite; no tensor unused."""
     used = set()
     for i, node in enumerate(graph.nodes):
         for name in OPERATORS[node.kind][3].split():
@@ -256,7 +257,8 @@ def flat_items(value, shape):
 
 @dataclass
 class Affine:
-    """value[i] = constant[i] + Σ over (parent, scale, rows) of scale · Σ over (j, w) in rows[i] of w · parent[j]; w integers."""
+    """value[i] = constant[i] + Σ over terms (parent, scale, rows): scale · Σ over (j, w) in rows[i]: w · parent[j],
+    with integers w."""
 
     constant: list
     terms: list
@@ -350,7 +352,8 @@ def conv_rows(graph, node):
         batch = sum(i * s for i, s in zip(place[:axis], steps))
         o, row = place[axis], []
         for k, (c, *taps) in enumerate(itertools.product(*map(range, kernel))):
-            at = [q * s + t * d - p for q, s, t, d, p in zip(place[axis + 1 :], a["stride"], taps, a["dilation"], a["padding"])]
+            lists = (place[axis + 1 :], a["stride"], taps, a["dilation"], a["padding"])
+            at = [q * s + t * d - p for q, s, t, d, p in zip(*lists)]
             if all(0 <= x < n for x, n in zip(at, a["input_spatial"])):
                 inside = sum(x * s for x, s in zip([c, *at], steps[axis:]))
                 row.append((batch + inside, o * math.prod(kernel) + k))

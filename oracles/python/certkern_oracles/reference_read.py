@@ -18,7 +18,7 @@ MAX_PROPERTY_DEPTH = 64  # nested lists of VNN-LIB
 MAX_HEADER_BYTES = 100_000_000
 MAX_VARIABLES = 10_000_000
 MAX_DISJUNCTS = 1 << 16
-MAX_ROW_BITS = 1 << 14  # common denominator of the coefficients of a row
+MAX_DENOMINATOR_BITS = 1 << 14  # common denominator of the coefficients of a row
 MAX_ROWS_BITS = 1 << 32  # all rows together
 
 
@@ -244,7 +244,7 @@ def make_row(coefficients, bound, strict):
     """A row without zero coefficients, its variables in order."""
     terms = tuple(sorted((v, c) for v, c in coefficients.items() if c != 0))
     common = math.lcm(bound.denominator, *(c.denominator for _, c in terms))
-    require(common.bit_length() <= MAX_ROW_BITS, "limit.row-length")
+    require(common.bit_length() <= MAX_DENOMINATOR_BITS, "limit.denominator-bits")
     return Row(terms, bound, strict)
 
 
@@ -345,7 +345,8 @@ def _formula(form, counts):
     s, t = (_term(argument, counts) for argument in arguments)
     forward, backward = _add(s, t, -1), _add(t, s, -1)
     sides = {"<=": [forward], "<": [forward], ">=": [backward], ">": [backward], "=": [forward, backward]}[head]
-    return [[make_row({v: c for v, c in side.items() if v}, -side.get((), Fraction(0)), head in "<>") for side in sides]]
+    constants = [side.pop((), Fraction(0)) for side in sides]
+    return [[make_row(side, -constant, head in "<>") for side, constant in zip(sides, constants)]]
 
 
 def _add(s, t, factor=1):

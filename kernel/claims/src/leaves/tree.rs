@@ -57,18 +57,22 @@ pub(super) fn read(
     };
     let offsets = indices(&offsets)?;
     let kinds = needed(file, "tree.kind")?;
+    one_axis(&kinds)?;
     let kinds = kinds.u8s()?;
     within("tree-nodes", kinds.len(), limits.tree_nodes)?;
     let nodes = column(file, "tree.node", kinds.len())?;
     let coordinates = column(file, "tree.coordinate", kinds.len())?;
     let places = column(file, "tree.threshold", kinds.len())?;
     let mut thresholds = match file.take("threshold.value") {
-        Some(tensor) => rationals(&tensor.floats()?),
+        Some(tensor) => {
+            one_axis(&tensor)?;
+            rationals(&tensor.floats()?)
+        }
         None => Vec::new(),
     };
     thresholds.extend(exact);
     let bounds = match file.take("tree.bounds") {
-        Some(tensor) => Some(sized(&tensor, "tree.bounds", kinds.len())?),
+        Some(tensor) => Some(sized(&tensor, kinds.len())?),
         None => None,
     };
     let mut steps = Vec::with_capacity(kinds.len());
@@ -77,7 +81,8 @@ pub(super) fn read(
     {
         let fault = |reason| Fault { reason, place: Place::path(format!("tree.kind[{place}]")) };
         let step = match kind {
-            0 => Step::Leaf,
+            0 if (*node, *coordinate, *threshold) == (0, 0, 0) => Step::Leaf,
+            0 => return Err(fault(Reason::TreeMalformed("a leaf with a literal".to_owned())).into()),
             1 => split(documents, thresholds.len(), *node, *coordinate, *threshold).map_err(fault)?,
             _ => return Err(fault(Reason::TreeMalformed(format!("kind {kind} is neither 0 nor 1"))).into()),
         };
@@ -172,21 +177,31 @@ pub(super) fn needed<'a>(file: &mut TensorFile<'a>, name: &str) -> Result<RawTen
 }
 
 pub(super) fn indices(tensor: &RawTensor<'_>) -> Result<Vec<usize>, Rejection> {
+    one_axis(tensor)?;
     let values = tensor.u32s()?.into_iter().map(|value| usize::try_from(value).unwrap_or(usize::MAX));
     Ok(values.collect())
 }
 
-pub(super) fn column(file: &mut TensorFile<'_>, name: &str, length: usize) -> Result<Vec<usize>, Rejection> {
-    sized(&needed(file, name)?, name, length)
+/// A list is a tensor with one axis.
+fn one_axis(tensor: &RawTensor<'_>) -> Result<(), Rejection> {
+    match tensor.shape.as_slice() {
+        [_] => Ok(()),
+        shape => Err(wrong_shape(tensor, "one axis".to_owned(), shape)),
+    }
 }
 
-fn sized(tensor: &RawTensor<'_>, name: &str, length: usize) -> Result<Vec<usize>, Rejection> {
+fn wrong_shape(tensor: &RawTensor<'_>, expected: String, found: &[usize]) -> Rejection {
+    let reason = Reason::TensorsShape { name: tensor.name.clone(), expected, found: format!("{found:?}") };
+    Rejection::one(reason, Place::path(&*tensor.name))
+}
+
+pub(super) fn column(file: &mut TensorFile<'_>, name: &str, length: usize) -> Result<Vec<usize>, Rejection> {
+    sized(&needed(file, name)?, length)
+}
+
+fn sized(tensor: &RawTensor<'_>, length: usize) -> Result<Vec<usize>, Rejection> {
     let values = indices(tensor)?;
-    if tensor.shape.as_slice() != [length] {
-        let (name, expected, found) = (name.to_owned(), format!("[{length}]"), format!("{:?}", tensor.shape));
-        return Err(Reason::TensorsShape { name, expected, found }.into());
-    }
-    Ok(values)
+    if values.len() == length { Ok(values) } else { Err(wrong_shape(tensor, format!("[{length}]"), &tensor.shape)) }
 }
 
 fn rationals(tensor: &Tensor) -> Vec<Rational> {

@@ -2,7 +2,7 @@
 //!
 //! The pre-activations are `a = x − 1/4 ∈ [−5/4, 3/4]` and `b = −x ∈ [−1, 1]`. The greatest output is `3/4` (at 1), the least `−1` (at −1).
 
-use crate::support::{Bundle, GRAPH, above, f64s, u8s, u32s};
+use crate::support::{Array, Bundle, GRAPH, above, f64s, u8s, u32s};
 use certkern_seal::Verdict;
 use certkern_wire::limits::Limits;
 
@@ -93,6 +93,12 @@ fn trees_that_are_none_are_malformed() {
     refused(&base.clone().hint("tree.kind", u8s(&[1, 1, 0])), "tree.malformed");
     refused(&base.clone().hint("tree.kind", u8s(&[1, 0, 2])), "tree.malformed");
     refused(&base.clone().hint("tree.bounds", u32s(&[2, 0, 0])), "tree.malformed");
+    refused(&base.clone().hint("tree.node", u32s(&[1, 0, 1])), "tree.malformed");
+    refused(&base.clone().hint("tree.coordinate", u32s(&[0, 1, 0])), "tree.malformed");
+    let flat = |array: Array| Array { shape: vec![1, array.shape[0]], ..array };
+    refused(&base.clone().hint("tree.kind", flat(u8s(&[1, 0, 0]))), "tensors.shape");
+    refused(&base.clone().hint("tree.node", flat(u32s(&[1, 0, 0]))), "tensors.shape");
+    refused(&base.clone().hint("threshold.value", f64s(&[1, 1], &[0.0])), "tensors.shape");
     refused(&base.clone().hint("tree.node", u32s(&[9, 0, 0])), "tree.literal");
     refused(&base.clone().hint("tree.coordinate", u32s(&[2, 0, 0])), "tree.literal");
     refused(&base.clone().hint("tree.threshold", u32s(&[1, 0, 0])), "tree.literal");

@@ -4,7 +4,7 @@ use super::RuleError;
 use super::judgement::{Judgement, Statement};
 use super::problem::Problem;
 use crate::num::Rational;
-use crate::property::{Row, Variable};
+use crate::property::Row;
 use num_traits::Signed;
 use std::sync::Arc;
 
@@ -49,22 +49,14 @@ impl Problem {
     }
 }
 
-/// Whether all rows hold, and the least slack `bound − Σ c·v`.
+/// Whether all rows hold, and the least slack.
 fn standing_of(rows: &[Row], point: &[Rational], outputs: &[Rational]) -> (bool, Option<(usize, Rational)>) {
-    let value = |variable: &Variable| match variable {
-        Variable::X(i) => point.get(*i),
-        Variable::Y(i) => outputs.get(*i),
-    };
-    let slack = |row: &Row| {
-        let terms = row.terms.iter().map(|(variable, c)| value(variable).map(|v| c * v));
-        // A variable that does not exist is refused when the problem is made.
-        terms.into_iter().try_fold(row.bound.clone(), |left, term| Some(left - term?))
-    };
     let mut inside = true;
     let mut least: Option<(usize, Rational)> = None;
     for (index, row) in rows.iter().enumerate() {
-        let Some(slack) = slack(row) else { return (false, None) };
-        inside &= if row.strict { slack.is_positive() } else { !slack.is_negative() };
+        // A variable that does not exist is refused when the problem is made.
+        let Some(slack) = row.slack(point, outputs) else { return (false, None) };
+        inside &= row.holds(&slack);
         if least.as_ref().is_none_or(|(_, known)| slack < *known) {
             least = Some((index, slack));
         }

@@ -55,6 +55,7 @@ def list_settings() -> None:
         kind = "for a closer replay" if switch.justified else "else leaves cannot be justified"
         print(f"{switch.path} -> {switch.value!r}\n    {kind}: {switch.why}")
     print("solver.bound_prop_method -> 'crown' with input splits, else 'alpha-crown'\n    the slopes of other methods are not dumped")
+    print("general.sparse_interm -> False with input splits\n    bounds of a box depend on the other boxes of its batch")
 
 
 def inspect(folder: Path) -> int:

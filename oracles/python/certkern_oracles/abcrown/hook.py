@@ -22,7 +22,7 @@ from .root import HookError, Spec
 NEEDED = {
     "abcrown": ["ABCROWN", "vnnlibHandler"],
     "arguments": ["Config"],
-    "beta_CROWN_solver": ["LiRPANet.build", "LiRPANet.update_bounds"],
+    "beta_CROWN_solver": ["LiRPANet.build", "LiRPANet.update_bounds", "LiRPANet.drop_unused_alpha"],
     "input_split.batch_branch_and_bound": ["get_bounds"],
     "utils": ["Logger.summarize_results"],
     "auto_LiRPA": ["BoundedModule.compute_bounds", "BoundedModule.get_enabled_opt_act", "BoundedModule.nodes"],
@@ -107,7 +107,7 @@ class Recording:
         main = self._modules["abcrown"]
         logger = self._modules["utils"].Logger
         handler, build, update, bounds = main.vnnlibHandler, solver.build, solver.update_bounds, splitter.get_bounds
-        summarize = logger.summarize_results
+        summarize, drop = logger.summarize_results, solver.drop_unused_alpha
 
         def vnnlib_handler(*positional: Any, **named: Any) -> Any:
             made = handler(*positional, **named)
@@ -133,7 +133,12 @@ class Recording:
             return summarize(kept, status, *rest)
 
         main.vnnlibHandler, logger.summarize_results = vnnlib_handler, summarize_results
-        solver.build, solver.update_bounds = build_root, update_bounds
+        def drop_unused_alpha(net: Any) -> Any:
+            if net is self._net and self._leaves is None:
+                root.write_raw_slopes(net.net, self._out)
+            return drop(net)
+
+        solver.build, solver.update_bounds, solver.drop_unused_alpha = build_root, update_bounds, drop_unused_alpha
         splitter.get_bounds = get_bounds
 
     def finish(self) -> None:
@@ -192,9 +197,12 @@ class Recording:
         self._out.put("root/C", array(rows))
         self._out.put("root/x_L", spec.lower)
         self._out.put("root/x_U", spec.upper)
-        self._out.put("root/lb", array(bound).reshape(spec.rhs.shape))
+        lowest = array(bound).reshape(spec.rhs.shape)
+        if self._root.first is not None:
+            # The tool writes +∞ for every row of a disjunct that plain CROWN closed, and so hides which row did it.
+            lowest = np.where(np.isposinf(lowest), array(self._root.first).reshape(spec.rhs.shape), lowest)
+        self._out.put("root/lb", lowest)
         bounds = root.write_bounds(net.net, self._out)
-        root.write_raw_slopes(net.net, self._out)
         fast = bool(settings.read(self._config, "solver.bound_prop_method") == "alpha-crown" and self._root.spec is None)
         self._manifest = {
             **root.write_slopes(self._root, self._out),

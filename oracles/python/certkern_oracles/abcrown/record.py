@@ -43,6 +43,9 @@ def dumped(act: Any) -> bool:
 class Observer(Protocol):
     """Looks at an optimisation."""
 
+    def plain(self, lower: Tensor) -> None:
+        """Bounds of the specification were found without an optimisation."""
+
     def begin(self, module: Module, arguments: dict[str, Any]) -> None:
         """The optimisation starts with these keyword arguments of `compute_bounds`."""
 
@@ -66,7 +69,10 @@ class Tap:
             return self._compute_bounds(*positional, **named)
         if self._depth == 0:
             if "optimized" not in str(named.get("method", "")).lower():
-                return self._compute_bounds(*positional, **named)
+                found = self._compute_bounds(*positional, **named)
+                if found[0] is not None:
+                    self.observer.plain(found[0].detach())
+                return found
             self.observer.begin(self._module, named)
         self._depth += 1
         try:
@@ -104,9 +110,16 @@ class RootRecord:
 
     spec: Tensor | None = None
     """The rows of the specification that were optimised, [1, rows, outputs]."""
+    first: Tensor | None = None
+    """The bounds of all rows by plain CROWN, before the tool drops the disjuncts that these close."""
     slopes: dict[tuple[str, str], Slopes] = field(default_factory=dict)
     _best: dict[str, list[Tensor | None]] = field(default_factory=dict)
     _first: dict[str, tuple[Tensor, Tensor]] = field(default_factory=dict)
+
+    def plain(self, lower: Tensor) -> None:
+        """Keep the first bounds."""
+        if self.first is None:
+            self.first = lower.clone()
 
     def begin(self, module: Module, arguments: dict[str, Any]) -> None:
         """Forget an earlier optimisation."""
@@ -205,7 +218,8 @@ def columns_of(act: Any) -> Tensor:
         mask = low.new_zeros(low.shape[1:])
         mask[tuple(given)] = 1
         return mask.reshape(-1).nonzero().reshape(-1)
-    mask = (low == low) if act.alpha_size != TWO_PLANES else (low < 0) & (high > 0)
+    planes = next(iter(act.alpha.values())).shape[0]
+    mask = (low < 0) & (high > 0) if planes == TWO_PLANES else low == low
     return mask.any(dim=0).reshape(-1).nonzero().reshape(-1)
 
 
@@ -230,6 +244,9 @@ class LeafRecord:
     multipliers: dict[str, Tensor] = field(default_factory=dict)
     """For each pre-activation node the multipliers of its splits, [batch, splits]."""
     _margin: Tensor | None = None
+
+    def plain(self, lower: Tensor) -> None:
+        """Nothing: the slopes of such bounds are the default ones."""
 
     def begin(self, module: Module, arguments: dict[str, Any]) -> None:
         """Note the intermediate bounds and forget an earlier optimisation."""

@@ -66,7 +66,9 @@ def graph(module: Any) -> dict[str, Any]:
                 "shape": [int(size) for size in shape] if shape is not None else [],
             }
         )
-    return {"nodes": nodes, "final_name": module.final_name, "input_name": list(module.root_names)}
+    roots = set(module.root_names)
+    inputs = [node["name"] for node in nodes if node["name"] in roots and node["type"] != "BoundConstant"]
+    return {"nodes": nodes, "final_name": module.final_name, "input_name": inputs}
 
 
 def norm_entry(norm: float) -> dict[str, Any]:

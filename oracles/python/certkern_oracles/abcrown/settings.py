@@ -101,9 +101,13 @@ class Changes:
 
 def apply(config: Config, *, keep: bool) -> Changes:
     """Compare the options with the table above and, unless `keep`, set them."""
+    return _apply(SWITCHES, config, keep=keep)
+
+
+def _apply(switches: list[Switch], config: Config, *, keep: bool) -> Changes:
     changed: list[str] = []
     unjustified: list[str] = []
-    for switch in SWITCHES:
+    for switch in switches:
         try:
             found = read(config, switch.path)
         except KeyError:
@@ -120,19 +124,20 @@ def apply(config: Config, *, keep: bool) -> Changes:
 
 
 def apply_for_split(config: Config, *, keep: bool) -> Changes:
-    """Options that depend on how the search splits, which the tool may decide late: the method of bounding."""
+    """Compare and, unless `keep`, set the options that depend on how the search splits, which the tool may decide late."""
     by_input = bool(read(config, _INPUT + "enable"))
-    path = "solver.bound_prop_method"
-    found = read(config, path)
-    wanted = "crown" if by_input else "alpha-crown"
-    # Without input splits plain CROWN is sound at the root, but its slopes are the default ones and the dump holds none.
-    if found == wanted:
-        return Changes([], [])
-    why = "leaf boxes are replayed with default slopes" if by_input else "only these slopes are dumped"
-    if keep:
-        return Changes([], [f"{path} = {found!r}: {why}"])
-    write(config, path, wanted)
-    return Changes([f"{path}: {found!r} -> {wanted!r} ({why})"], [])
+    switches = [
+        _unjustified(
+            "solver.bound_prop_method",
+            "crown" if by_input else "alpha-crown",
+            "leaf boxes are replayed with default slopes" if by_input else "only these slopes are dumped",
+        )
+    ]
+    if by_input:
+        # For neurons without a sign change the tool else takes one interval step from the CROWN bounds of the layer before, if all
+        # boxes of the batch agree; that can be tighter than CROWN and plain interval propagation together.
+        switches.append(_closer("general.sparse_interm", False, "bounds of a box depend on the other boxes of its batch"))
+    return _apply(switches, config, keep=keep)
 
 
 def resolve_auto(config: Config, input_size: int) -> list[str]:

@@ -82,3 +82,10 @@ fn extreme_sums_do_not_wrap() {
         assert_eq!(planes.get(0), Some(Dyadic::new(expected, 0)));
     }
 }
+
+#[test]
+fn a_vector_beyond_the_safe_length_has_no_inner_product() {
+    let (most, beyond) = (Planes::zeros(1 << 21), Planes::zeros((1 << 21) + 1));
+    assert_eq!(most.dot(&most), Some(Dyadic::zero()));
+    assert_eq!(beyond.dot(&beyond), None);
+}

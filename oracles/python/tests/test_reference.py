@@ -1,0 +1,310 @@
+"""Tests of the reference: the corpus of certs/, hand-computed cases of the rules, random problems.
+
+    python -m unittest discover -s oracles/python/tests -t oracles/python      (from the root of the repository)
+
+Comparisons with the built checker need `target/release/certkern`, or its path in CERTKERN; without it they are skipped.
+"""
+
+import contextlib
+import io
+import itertools
+import json
+import os
+import random
+import struct
+import subprocess
+import tempfile
+import unittest
+from fractions import Fraction as F
+from pathlib import Path
+
+from certkern_oracles import reference, reference_graph
+from certkern_oracles.reference_read import (
+    FORMATS, Number, Rejected, binary64, make_row, natural, rational, read_json, read_vnnlib,
+)  # fmt: skip
+
+ROOT = Path(__file__).resolve().parents[3]
+CERTS = ROOT / "certs"
+BINARY = Path(os.environ.get("CERTKERN", ROOT / "target/release/certkern"))
+NEEDS_BINARY = unittest.skipUnless(BINARY.is_file(), "SKIPPED: no built certkern")
+
+
+def run(arguments):
+    """The exit code and the verdict line of the reference."""
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        code = reference.main([str(a) for a in arguments])
+    return code, out.getvalue().splitlines()[-1]
+
+
+def run_binary(path):
+    done = subprocess.run([BINARY, "check", path], capture_output=True, text=True, check=False)
+    return done.returncode, (done.stdout.splitlines() or [""])[-1]
+
+
+def accepted_cases():
+    return sorted(path for kind in (CERTS / "accept").iterdir() for path in kind.iterdir())
+
+
+def rejected_cases():
+    """(code, path, further arguments) of each case."""
+    for folder in sorted(p for p in (CERTS / "reject").iterdir() if p.is_dir()):
+        for path in sorted(p for p in folder.iterdir() if p.suffix != ".args"):
+            side = folder / f"{path.name.removesuffix('.json')}.args"
+            yield folder.name, path, side.read_text().split() if side.exists() else []
+
+
+class Corpus(unittest.TestCase):
+    def test_accepted(self):
+        for path in accepted_cases():
+            with self.subTest(path=path.name):
+                code, verdict = run([path])
+                self.assertEqual((code, verdict[:11]), (0, "s ACCEPTED "), verdict)
+                if path.is_dir():
+                    _, digests, _ = reference.check(path)
+                    self.assertEqual(digests, json.loads((path / "bundle.json").read_text())["digests"])
+
+    @NEEDS_BINARY
+    def test_accepted_as_the_binary_does(self):
+        for path in accepted_cases():
+            with self.subTest(path=path.name):
+                self.assertEqual(run([path]), run_binary(path))
+
+    def test_rejected(self):
+        """The class of every case; the exact code too, except among limits, which SPEC.md does not list."""
+        os.chdir(ROOT)  # the arguments are paths from there
+        cases = exact = skipped = 0
+        for code, path, arguments in rejected_cases():
+            if "--onnx" in arguments:
+                skipped += 1
+                continue
+            with self.subTest(code=code, path=path.name):
+                expected = f"s LIMIT {code[6:]}" if code.startswith("limit.") else f"s REJECTED {code}"
+                kind = 3 if code.startswith("limit.") else 1 if code in reference.NOT_PROVED else 2
+                got, verdict = run([path, *arguments])
+                cases, exact = cases + 1, exact + (verdict == expected)
+                self.assertEqual(got, kind, verdict)
+                if kind != 3:
+                    self.assertEqual(verdict, expected)
+        print(f"\nrejected: {cases} cases, {exact} with the exact code; SKIPPED: {skipped} that need --onnx")
+
+
+def graph_of(nodes, outputs):
+    """A graph from (kind, parents, shape, members) with its payload in the nodes."""
+    listed = [{"id": i, "kind": k, "parents": p, "shape": s, **m} for i, (k, p, s, m) in enumerate(nodes)]
+    return {"format": "torchlean.ir.v1", "input_id": 0, "output_ids": outputs, "nodes": listed}
+
+
+def read(document):
+    graph = reference_graph.read_graph(read_json(json.dumps(document).encode()))
+    reference_graph.read_payload(graph, {})
+    return graph
+
+
+def linear(parent, weight, bias):
+    return ("linear", [parent], [len(bias)], {"weight": weight, "bias": bias})
+
+
+def safetensors(tensors):
+    header, body = {}, b""
+    for name, (dtype, shape, values) in tensors.items():
+        raw = struct.pack(f"<{len(values)}{FORMATS[dtype]}", *values)
+        header[name] = {"dtype": dtype, "shape": shape, "data_offsets": [len(body), len(body) + len(raw)]}
+        body += raw
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    return struct.pack("<Q", len(text)) + text + body
+
+
+def write_bundle(folder, document, prop, certificate, hints):
+    """A bundle of kind `leaves` with good digests."""
+    folder, graph, stated = Path(folder), read(document), json.dumps(prop).encode()
+    parsed = reference.read_property_json(stated)
+    digests = {"graph": reference.graph_digest(graph), "payload": reference.payload_digest(graph),
+               "input": reference.input_digest(parsed), "output": reference.output_digest(graph, parsed)}  # fmt: skip
+    files = {"graph": "graph.json", "payload": "payload.safetensors", "property": "property.json",
+             "certificate": "cert.json", "hints": "cert.safetensors"}  # fmt: skip
+    manifest = {"format": "certkern.bundle.v1", "kind": "leaves", "files": files, "digests": digests}
+    for name, data in (("bundle.json", json.dumps(manifest).encode()), ("graph.json", json.dumps(document).encode()),
+                       ("payload.safetensors", safetensors({})), ("property.json", stated),
+                       ("cert.json", json.dumps(certificate).encode()),
+                       ("cert.safetensors", safetensors(hints))):  # fmt: skip
+        (folder / name).write_bytes(data)
+
+
+def prop_of(lower, upper, outputs, *disjuncts):
+    """Disjuncts of rows (x, y, bound, strict) with coefficients by coordinate."""
+    unsafe = [[{"x": {str(i): str(c) for i, c in x.items()}, "y": {str(i): str(c) for i, c in y.items()},
+                "bound": str(b), "strict": s} for x, y, b, s in rows] for rows in disjuncts]  # fmt: skip
+    return {"format": "certkern.property.v1", "outputs": outputs, "lower": [str(n) for n in lower],
+            "upper": [str(n) for n in upper], "unsafe": unsafe}  # fmt: skip
+
+
+def tree(*nodes):
+    """One tree from preorder (node, coordinate, threshold index), None at a leaf."""
+    flat = [(0, 0, 0) if n is None else n for n in nodes]
+    tensors = {"tree.offset": ("U32", [2], [0, len(flat)]),
+               "tree.kind": ("U8", [len(flat)], [int(n is not None) for n in nodes])}  # fmt: skip
+    for k, name in enumerate(("node", "coordinate", "threshold")):
+        tensors[f"tree.{name}"] = ("U32", [len(flat)], [n[k] for n in flat])
+    return tensors
+
+
+# y = relu(x − 1/4) − relu(−x) on [−1, 1]; the arguments lie in [−5/4, 3/4] and [−1, 1]
+KINK = graph_of([("input", [], [1], {}), linear(0, [[1], [-1]], [-0.25, 0]), ("relu", [1], [2], {}),
+                 linear(2, [[1, -1]], [0])], [3])  # fmt: skip
+
+
+class Rules(unittest.TestCase):
+    def setUp(self):
+        graph = read(KINK)
+        self.program = reference_graph.program(graph)
+        bounds = [[(F(-1), F(1))]]
+        for v in (1, 2, 3):
+            bounds.append(reference.ibp(self.program[v], bounds, graph.nodes[v].size))
+        self.bounds = bounds
+
+    def least(self, sign, slopes):
+        return reference.back(self.program, self.bounds, {3: {0: F(sign)}}, F(0), {2: slopes})
+
+    def test_ibp(self):
+        self.assertEqual(self.bounds[1], [(F(-5, 4), F(3, 4)), (F(-1), F(1))])
+        self.assertEqual(self.bounds[3], [(F(-1), F(3, 4))])
+
+    def test_lines(self):
+        self.assertEqual(reference.chord(F(-5, 4), F(3, 4)), (F(3, 8), F(15, 32)))
+        s, b = reference.chord(F(-1, 3), F(1))  # 3/4 is exact; the line touches at both ends
+        self.assertEqual((s, b), (F(3, 4), F(1, 4)))
+        s, b = reference.chord(F(-2), F(1))  # 1/3 is rounded down, the constant pays for it
+        self.assertTrue(F(1, 3) - F(1, 2**40) < s < F(1, 3) and s + b == 1 and -2 * s + b > 0)
+        self.assertEqual(reference.relu_line(F(-1), F(2), True, None), (1, 0))
+        self.assertEqual(reference.relu_line(F(-1), F(1), True, None), (0, 0))  # u > −l fails
+        self.assertEqual(reference.relu_line(F(0), F(1), False, F(1, 2)), (1, 0))
+        self.assertEqual(reference.relu_line(F(-1), F(0), True, F(1, 2)), (0, 0))
+
+    def test_back(self):
+        # below: 0 − (−x/2 + 1/2) at x = −1; with slope a at the first relu −5a/4 more
+        self.assertEqual(self.least(1, {}), -1)
+        self.assertEqual(self.least(1, {0: F(1, 2)}), F(-13, 8))
+        # above: 3x/8 + 3/8 at x = 1; with slope a at the second relu a·x more
+        self.assertEqual(-self.least(-1, {}), F(3, 4))
+        self.assertEqual(-self.least(-1, {1: F(1, 2)}), F(5, 4))
+        # an entry at an inner node counts: y − relu(x − 1/4) = −relu(−x) ≥ x/2 − 1/2
+        value = reference.back(self.program, self.bounds, {3: {0: F(1)}, 2: {0: F(-1)}}, F(0), {})
+        self.assertEqual(value, -1)
+
+    def test_beta_and_empty(self):
+        place, row = {("y", 0): (3, 0)}, lambda b, s: reference_row({("y", 0): 1}, b, s)
+        closed = lambda rows, literals=(): reference.refuted(self.program, self.bounds, rows, literals, place, {})
+        self.assertTrue(closed([(row(F(-9, 8), False), F(1))]))
+        self.assertFalse(closed([(row(F(-1), False), F(1))]))  # y = −1 at x = −1
+        self.assertTrue(closed([(row(F(-1), True), F(1))]))
+        self.assertFalse(closed([(row(F(-1), True), F(0))]))  # 0 ≥ 0 by no row says nothing
+        x = lambda at_least: (0, 0, F(0), at_least)  # y ≥ −1/2 + x/2 + …: with x ≥ 0 and β = 1/2 it is ≥ −1/2
+        self.assertTrue(closed([(row(F(-5, 8), False), F(1))], [(x(True), F(1, 2))]))
+        self.assertFalse(closed([(row(F(-5, 8), False), F(1))], [(x(False), F(1, 2))]))
+
+    def test_assume(self):
+        child = reference.assume(self.bounds, (1, 0, F(1, 3), True))
+        self.assertEqual(child[1][0], (F(1, 3), F(3, 4)))
+        self.assertEqual(self.bounds[1][0], (F(-5, 4), F(3, 4)))  # no leak to the sibling
+        point = [[(F(1, 3), F(1, 3))]]
+        for at_least in (True, False):  # a fixed input at the threshold leaves neither child empty
+            self.assertFalse(reference.is_empty(reference.assume(point, (0, 0, F(1, 3), at_least))))
+        self.assertTrue(reference.is_empty(reference.assume(point, (0, 0, F(1, 2), True))))
+
+    def test_conv_is_cross_correlation(self):
+        document = json.loads((CERTS / "accept/graph/convolution.json").read_text())
+        graph = read(document)
+        x = [F(n) for n in range(1, 19)]
+        conv = reference.value_at(reference_graph.program(graph)[:2], x)[1]
+        # channel 0, padding one row above and one column right, stride 2: at (0, 0) the taps are 0, 0, x00/2, 2·x01
+        self.assertEqual(conv[:4], [F(1, 2) + 4, F(3, 2), 4 - 5 + F(7, 2) + 16, 6 + F(9, 2)])
+
+    def test_numbers(self):
+        self.assertEqual([rational(t) for t in ("1/3", "0x1.8p-3", "-0.5e1")], [F(1, 3), F(3, 16), F(-5)])
+        self.assertEqual(str(binary64(Number("-0"))), "-0.0")
+        self.assertEqual(binary64(Number("9007199254740993")), 9007199254740992.0)
+        self.assertEqual(natural(Number("1e1")), 10)
+        for bad in ("1/0", "+1", "0x1.8", " 1", "1.", "1/-3", ""):
+            self.assertRaises(Rejected, rational, bad)
+
+    def test_vnnlib_order(self):
+        declared = b"(declare-const X_0 Real)(declare-const Y_0 Real)(assert (and (<= X_0 1) (>= X_0 (- 1))))"
+        prop = read_vnnlib(declared + b"(assert (or (< Y_0 1) (= Y_0 (* 2 X_0))))(assert (or (<= Y_0 3) (>= Y_0 4)))")
+        bounds = [[row.bound for row in disjunct[2:]] for disjunct in prop.unsafe]
+        self.assertEqual(bounds, [[1, 3], [1, -4], [0, 0, 3], [0, 0, -4]])
+        self.assertEqual((prop.lower, prop.upper), ([-1], [1]))
+
+
+def reference_row(coefficients, bound, strict):
+    return make_row({v: F(c) for v, c in coefficients.items()}, F(bound), strict)
+
+
+class Bundles(unittest.TestCase):
+    def verdict(self, document, prop, certificate, hints):
+        with tempfile.TemporaryDirectory() as folder:
+            write_bundle(folder, document, prop, {"format": "certkern.leaves.v1", **certificate}, hints)
+            got = run([folder])
+            if BINARY.is_file():
+                self.assertEqual(got, run_binary(folder))
+            return got[0]
+
+    def test_rounding_of_a_threshold(self):
+        """y = |x| on [τ, 1], unsafe y ≤ τ: x = τ is a counterexample at the threshold, unless the row is open."""
+        tent = graph_of([("input", [], [1], {}), linear(0, [[1], [-1]], [0, 0]), ("relu", [1], [2], {}),
+                         linear(2, [[1, 1]], [0])], [3])  # fmt: skip
+        for tau in (F(1, 3), F(1, 10), F(1, 2)):
+            hints = tree((0, 0, 0), None, None)
+            for strict, expected in ((False, 1), (True, 0)):
+                prop = prop_of([tau], [1], 1, [({}, {0: 1}, tau, strict)])
+                got = self.verdict(tent, prop, {"trees": [0], "thresholds": [str(tau)]}, hints)
+                self.assertEqual(got, expected, (tau, strict))
+
+    def test_bounds_do_not_leak_to_another_disjunct(self):
+        """The first disjunct has x ≥ 1/2, the second is satisfiable at x = −1 only without that row."""
+        first = [({0: -1}, {}, F(-1, 2), False), ({}, {0: 1}, F(-1, 2), False)]
+        second = [({}, {0: 1}, F(-7, 8), False)]
+        self.assertEqual(self.verdict(KINK, prop_of([-1], [1], 1, first), {"trees": [0]}, tree(None)), 0)
+        self.assertEqual(self.verdict(KINK, prop_of([-1], [1], 1, first, second), {"trees": [0, 0]}, tree(None)), 1)
+
+    def test_leaves_of_a_split(self):
+        """y > −1 + 1/8 fails only for x < −7/8; the sibling does not profit from its literal."""
+        prop = prop_of([-1], [1], 1, [({}, {0: 1}, F(-7, 8), False)])
+        self.assertEqual(self.verdict(KINK, prop, {"trees": [0], "thresholds": [0]}, tree((1, 1, 0), None, None)), 1)
+        prop = prop_of([F(-3, 4)], [1], 1, [({}, {0: 1}, F(-7, 8), False)])
+        self.assertEqual(self.verdict(KINK, prop, {"trees": [0], "thresholds": [0]}, tree((1, 1, 0), None, None)), 0)
+
+    def test_random(self):
+        """Random networks: a bisection for the largest bound that is proved. A bound that a sampled point reaches is
+        refused; the built checker, where present, says the same at every step."""
+        rng = random.Random(20)
+        for number in range(40):
+            width = rng.randint(1, 3)
+            layers = [("input", [], [2], {})]
+            for size in (width, rng.randint(1, 3)):
+                before = layers[-1][2][0]
+                weight = [[rng.randint(-8, 8) / 4 for _ in range(before)] for _ in range(size)]
+                layers += [linear(len(layers) - 1, weight, [rng.randint(-4, 4) / 4 for _ in range(size)])]
+                layers += [("relu", [len(layers) - 1], [size], {})]
+            layers += [linear(len(layers) - 1, [[rng.randint(-8, 8) / 4 for _ in range(layers[-1][2][0])]], [0])]
+            document = graph_of(layers, [len(layers) - 1])
+            program = reference_graph.program(read(document))
+            samples = itertools.product([F(k, 4) for k in range(-4, 5)], repeat=2)
+            reached = min(reference.value_at(program, list(x))[-1][0] for x in samples)
+            hints = tree((1, rng.randrange(width), 0), (0, 0, 0), None, None, None)
+            certificate = {"trees": [0], "thresholds": [0]}
+            low, high = reached - 64, reached
+            for _ in range(12):
+                middle = (low + high) / 2
+                prop = prop_of([-1, -1], [1, 1], 1, [({}, {0: 1}, middle, False)])
+                if self.verdict(document, prop, certificate, hints):
+                    high = middle
+                else:
+                    low = middle
+            closed = prop_of([-1, -1], [1, 1], 1, [({}, {0: 1}, reached, False)])
+            self.assertEqual(self.verdict(document, closed, certificate, hints), 1, number)
+
+
+if __name__ == "__main__":
+    unittest.main()
