@@ -1,9 +1,10 @@
 #!/bin/sh
-# Makes certs/accept/leaves and certs/accept/witness again from certs/dumps and certs/misread, then certs/reject from certs/accept. Needs the Python standard library and cargo.
+# Makes certs/accept/leaves and certs/accept/witness again from certs/dumps, certs/live and certs/misread, then certs/reject from certs/accept. Needs the Python standard library and cargo.
 set -eu
 cd "$(dirname "$0")/../.."
-for dump in certs/dumps/*/; do
+for dump in certs/dumps/*/ certs/live/*/; do
     name=$(basename "$dump")
+    case $dump in certs/live/*) name=live_$name ;; esac
     cargo run --release --quiet -- import abcrown "$dump" --onnx "$dump/net.onnx" --property "$dump/property.vnnlib" \
         -o "certs/accept/leaves/$name" >/dev/null
 done

@@ -18,7 +18,8 @@ const WITHOUT_CASE: &[(&str, &str)] = &[
     ("limit.tensors", "needs a file of 50 MB; tested in kernel/wire with smaller limits"),
     ("limit.property-expressions", "needs a file of 80 MB; tested in kernel/wire with smaller limits"),
     ("limit.nodes", "needs a document of 50 MB; tested in kernel/graph with smaller limits"),
-    ("limit.row-length", "needs a value of two million coordinates; the guard is tested in kernel/core"),
+    ("limit.row-length", "needs a network of its own with two million coordinates; tested in kernel/claims"),
+    ("limit.path-elements", "needs a wide network with a deep tree; tested in kernel/claims with smaller limits"),
     ("limit.tree-nodes", "needs a file of 1.3 GB; tested in kernel/claims with smaller limits"),
 ];
 

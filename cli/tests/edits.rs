@@ -2,10 +2,11 @@
 //! of it.
 
 use crate::bundle::{self, Files, HINTS, MANIFEST, bound, with};
-use crate::support::{Run, certkern, entries, root, text};
+use crate::support::{Run, all_dumps, certkern, entries, root, text};
 use certkern_core::num::Rational;
 use certkern_core::property::{Property, Row, Variable};
-use certkern_graph::Graph;
+use certkern_core::tensor::Tensor;
+use certkern_graph::{Attribute, Graph, Node};
 use certkern_onnx::{Dtype, write_safetensors};
 use certkern_wire::Limits;
 use num_traits::{FromPrimitive, ToPrimitive};
@@ -32,11 +33,9 @@ impl Accepted {
     fn read(folder: &Path) -> Self {
         let name = folder.file_name().unwrap().to_str().unwrap().to_owned();
         let files = bundle::read(folder);
-        let dump = root().join("certs/dumps").join(&name);
-        let own = if dump.is_dir() {
-            vec![("--onnx", dump.join("net.onnx")), ("--property", dump.join("property.vnnlib"))]
-        } else {
-            vec![("--property", folder.join("property.json"))]
+        let own = match all_dumps().into_iter().find(|(bundle, _)| *bundle == name) {
+            Some((_, dump)) => vec![("--onnx", dump.join("net.onnx")), ("--property", dump.join("property.vnnlib"))],
+            None => vec![("--property", folder.join("property.json"))],
         };
         let own = own.into_iter().map(|(option, path)| (option, text(&path).to_owned())).collect();
         Self { name, files, own }
@@ -167,7 +166,7 @@ impl Accepted {
         let property = property_of(&self.files);
         let middle = |(low, high): (&Rational, &Rational)| (low + high).to_f64().unwrap() / 2.0;
         let x: Vec<f64> = property.lower.iter().zip(&property.upper).map(middle).collect();
-        let y = evaluate(&graph_of(&self.files), &x);
+        let y = evaluate(&Floats::of(&self.files), &x);
         let mut edits = Vec::new();
         for d in 0..property.disjuncts.len() {
             let mut changed = property.clone();
@@ -210,7 +209,7 @@ fn property_of(files: &Files) -> Property {
 
 /// Whether one of some points of the region, its middle and its corners among them, lies in the unsafe set by more than floats can lose.
 fn sampled_false(files: &Files) -> bool {
-    let (graph, property) = (graph_of(files), property_of(files));
+    let (network, property) = (Floats::of(files), property_of(files));
     let ends: Vec<(f64, f64)> =
         property.lower.iter().zip(&property.upper).map(|(l, u)| (l.to_f64().unwrap(), u.to_f64().unwrap())).collect();
     // SplitMix64; the low three bits choose an end or a point between.
@@ -231,7 +230,7 @@ fn sampled_false(files: &Files) -> bool {
             }
         };
         let x: Vec<f64> = ends.iter().map(coordinate).collect();
-        let y = evaluate(&graph, &x);
+        let y = evaluate(&network, &x);
         let inside = |row: &Row| {
             sum(row, &x, &y) <= row.bound.to_f64().unwrap() - if speaks_of_output(row) { 1e-6 } else { 0.0 }
         };
@@ -259,7 +258,7 @@ fn minus_one() -> Rational {
 fn accepted() -> Vec<Accepted> {
     let all: Vec<Accepted> =
         entries(&root().join("certs/accept/leaves")).iter().map(|folder| Accepted::read(folder)).collect();
-    assert_eq!(all.len(), 4);
+    assert_eq!(all.len(), 4 + 4);
     all
 }
 
@@ -282,16 +281,27 @@ fn property_json(property: &Property) -> Vec<u8> {
     document.to_string().into_bytes()
 }
 
+/// A graph with its numbers in binary64.
+struct Floats {
+    graph: Graph,
+    /// The tensors of each node by field.
+    payload: Vec<BTreeMap<&'static str, Vec<f64>>>,
+}
+
+impl Floats {
+    fn of(files: &Files) -> Self {
+        let graph = graph_of(files);
+        let numbers = |tensor: &Tensor| (0..tensor.len()).map(|i| tensor.get(i).unwrap().to_f64().unwrap()).collect();
+        let tensors = |node: &Node| node.payload().map(|(field, tensor)| (field, numbers(tensor))).collect();
+        let payload = graph.nodes().iter().map(tensors).collect();
+        Self { graph, payload }
+    }
+}
+
 /// The outputs of a graph of the operators in `certs/accept/leaves`, in binary64.
-fn evaluate(graph: &Graph, x: &[f64]) -> Vec<f64> {
+fn evaluate(Floats { graph, payload }: &Floats, x: &[f64]) -> Vec<f64> {
     let mut values: Vec<Vec<f64>> = Vec::new();
-    for node in graph.nodes() {
-        let payload: BTreeMap<&str, Vec<f64>> = node
-            .payload()
-            .map(|(field, tensor)| {
-                (field, (0..tensor.len()).map(|i| tensor.get(i).unwrap().to_f64().unwrap()).collect())
-            })
-            .collect();
+    for (node, payload) in graph.nodes().iter().zip(payload) {
         let parent = |place: usize| &values[node.parents()[place]];
         let zipped = |f: fn((&f64, &f64)) -> f64| parent(0).iter().zip(parent(1)).map(f).collect();
         let value = match node.kind() {
@@ -306,11 +316,44 @@ fn evaluate(graph: &Graph, x: &[f64]) -> Vec<f64> {
                 let dot = |row: &[f64]| row.iter().zip(parent(0)).map(|(w, z)| w * z).sum::<f64>();
                 rows.map(|(row, bias)| dot(row) + bias).collect()
             }
+            "conv" => convolve(node, graph.nodes()[node.parents()[0]].shape(), parent(0), payload),
             other => panic!("{other} is not evaluated here"),
         };
         values.push(value);
     }
     graph.output_ids().iter().flat_map(|id| values[*id].clone()).collect()
+}
+
+/// A zero-padded cross-correlation of two spatial axes in one group, without dilation.
+fn convolve(node: &Node, from: &[usize], x: &[f64], payload: &BTreeMap<&str, Vec<f64>>) -> Vec<f64> {
+    let list = |name: &str| match node.attributes().iter().find(|(found, _)| *found == name) {
+        Some((_, Attribute::List(list))) => list.clone(),
+        _ => panic!("{name} is no list"),
+    };
+    assert_eq!(list("dilation"), [1, 1]);
+    let (kernel, stride, padding) = (list("kernel"), list("stride"), list("padding"));
+    let [1, channels, height, width] = *from else { panic!("{from:?}") };
+    let [1, filters, rows, columns] = *node.shape() else { panic!("{:?}", node.shape()) };
+    assert_eq!(payload["weight"].len(), filters * channels * kernel[0] * kernel[1]);
+    let places =
+        |[a, b, c]: [usize; 3]| (0..a).flat_map(move |i| (0..b).flat_map(move |j| (0..c).map(move |k| (i, j, k))));
+    let mut y = Vec::new();
+    for (filter, row, column) in places([filters, rows, columns]) {
+        let mut value = payload["bias"][filter];
+        for (channel, i, j) in places([channels, kernel[0], kernel[1]]) {
+            let weight = payload["weight"][((filter * channels + channel) * kernel[0] + i) * kernel[1] + j];
+            // In the padding the first subtraction fails, or the second comparison.
+            let place = |at: usize, axis: usize, tap: usize| (at * stride[axis] + tap).checked_sub(padding[axis]);
+            if let (Some(v), Some(h)) = (place(row, 0, i), place(column, 1, j))
+                && v < height
+                && h < width
+            {
+                value += weight * x[(channel * height + v) * width + h];
+            }
+        }
+        y.push(value);
+    }
+    y
 }
 
 #[test]
@@ -389,7 +432,7 @@ fn what_a_sample_makes_false_is_never_proved() {
             disjuncts += 1;
         }
     }
-    assert_eq!(disjuncts, 1 + 9 + 3 + 1);
+    assert_eq!(disjuncts, 1 + 9 + (2 + 9 + 9 + 9) + 3 + 1);
 }
 
 #[test]

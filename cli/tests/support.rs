@@ -70,6 +70,16 @@ pub(crate) fn entries(folder: &Path) -> Vec<PathBuf> {
     entries
 }
 
+/// The dumps of the repository, each after the name of its bundle in `certs/accept/leaves`: those of our own scripts, and those of
+/// α,β-CROWN.
+pub(crate) fn all_dumps() -> Vec<(String, PathBuf)> {
+    let of = |folder: &str, prefix: &str| -> Vec<(String, PathBuf)> {
+        let dumps = entries(&root().join("certs").join(folder)).into_iter();
+        dumps.map(|dump| (format!("{prefix}{}", dump.file_name().unwrap().to_str().unwrap()), dump)).collect()
+    };
+    [of("dumps", ""), of("live", "live_")].concat()
+}
+
 /// The one file of a folder with this extension.
 pub(crate) fn only(folder: &Path, extension: &str) -> PathBuf {
     let found: Vec<PathBuf> =

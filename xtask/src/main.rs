@@ -1,9 +1,12 @@
-//! `cargo xtask test`: everything that CI runs, in stages, each with its share of minutes.
+//! `cargo xtask test`: everything that CI runs, in stages, each with its share of minutes. Beside it, what CI cannot run: live runs of
+//! α,β-CROWN.
 
 mod lines;
+mod live;
 mod machine_paths;
 mod members;
 mod python;
+mod sources;
 mod stage;
 mod trust;
 
@@ -12,17 +15,24 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 const USAGE: &str = "\
-usage: cargo xtask test     everything that CI runs
+usage: cargo xtask test [STAGE]
+                            everything that CI runs, or the stages with STAGE in their names
        cargo xtask lines    lines of code of the kernel
-       cargo xtask trust    compare the kernel's dependencies with docs/trust.md";
+       cargo xtask trust    compare the kernel's dependencies with docs/trust.md
+       cargo xtask live-abcrown PATH [--python P]
+                            run certs/live by the checkout of α,β-CROWN in PATH with the interpreter P (python3) of an
+                            environment in which it works; import and check what comes of it";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let root = root();
     let result = match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
-        ["test"] => return test(&root),
+        ["test"] => return test(&root, ""),
+        ["test", name] => return test(&root, name),
         ["lines"] => lines::check(&root),
         ["trust"] => trust::check(&root),
+        ["live-abcrown", checkout] => live::run(&root, checkout, "python3"),
+        ["live-abcrown", checkout, "--python", python] => live::run(&root, checkout, python),
         _ => Err(USAGE.to_owned()),
     };
     match result {
@@ -37,8 +47,8 @@ fn main() -> ExitCode {
     }
 }
 
-/// Runs all stages, a failed one included, and ends with the sum.
-fn test(root: &Path) -> ExitCode {
+/// Runs the stages with `name` in their names, after a failed one too, and ends with the sum.
+fn test(root: &Path, name: &str) -> ExitCode {
     let mut stages = vec![
         Stage::command(root, "format", 1.0, &["fmt", "--all", "--check"]),
         Stage::command(
@@ -51,11 +61,17 @@ fn test(root: &Path) -> ExitCode {
         Stage::command(root, "doc", 3.0, &["doc", "--locked", "--workspace", "--no-deps"]),
         Stage::check("lines", 1.0, || lines::check(root)),
         Stage::check("dependencies", 1.0, || trust::check(root)),
+        Stage::check("sources", 1.0, || sources::check(root)),
         Stage::check("machine paths", 1.0, || machine_paths::check(root)),
         Stage::check("members", 1.0, || members::all_are_known(root)),
     ];
     stages.extend(members::MEMBERS.iter().map(|member| member.stage(root)));
     stages.push(python::stage(root));
+    stages.retain(|stage| stage.name.contains(name));
+    if stages.is_empty() {
+        eprintln!("no stage has `{name}` in its name");
+        return ExitCode::FAILURE;
+    }
     let mut tally = Tally::default();
     for stage in stages {
         tally.run(stage);

@@ -127,6 +127,8 @@ def attributes(make: Maker) -> None:
             "a permutation that repeats an axis",
         ),
         "stride_zero": ('"stride": [2, 2]', '"stride": [2, 0]', "a stride of 0"),
+        "stride_huge": ('"stride": [2, 2]', '"stride": [2, 18446744073709551615]', "a stride beyond every input"),
+        "dilation_huge": ('"dilation": [1, 1]', '"dilation": [1, 2147483649]', "a dilation beyond every input"),
         "dilation_zero": ('"dilation": [1, 1]', '"dilation": [0, 1]', "a dilation of 0"),
         "kernel_of_three": ('"kernel": [2, 2]', '"kernel": [2, 2, 1]', "a kernel of three axes for two"),
         "padding_of_one": ('"padding": [1, 0]', '"padding": [1]', "a padding of one axis for two"),

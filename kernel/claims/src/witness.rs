@@ -2,7 +2,7 @@
 
 use crate::bundle::{Named, expect, finish};
 use certkern_core::num::Rational;
-use certkern_core::rules::{Judgement, Standing};
+use certkern_core::rules::{Judgement, RuleError, Standing};
 use certkern_seal::{Documents, Theorem};
 use certkern_wire::limits::Limits;
 use certkern_wire::reason::{Reason, Rejection};
@@ -18,6 +18,7 @@ pub(crate) fn check(documents: &Documents, (name, bytes): Named<'_>, limits: &Li
     }
     match Judgement::witness(problem, &point) {
         Ok(judgement) => Theorem::of(&judgement, documents, "witness", Vec::new()),
+        Err(RuleError::DenominatorBits) => Err(Reason::Limit { name: "denominator-bits", limit: 1 << 14 }.into()),
         Err(_) => {
             let standing = problem.standing(&point).map_err(|_| Reason::Internal("a point that was checked"))?;
             Err(miss(&standing).into())

@@ -35,12 +35,6 @@ impl Interval {
         Self { lower: self.lower.sum_down(&other.lower), upper: self.upper.sum_up(&other.upper) }
     }
 
-    /// `{−a}`.
-    #[must_use]
-    pub fn negated(&self) -> Self {
-        Self { lower: -&self.upper, upper: -&self.lower }
-    }
-
     /// `{factor · a}`.
     #[must_use]
     pub fn times(&self, factor: &Dyadic) -> Self {

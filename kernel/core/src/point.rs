@@ -6,6 +6,21 @@ use num_bigint::BigInt;
 use num_integer::Integer;
 use num_traits::One;
 
+/// The longest common denominator that is computed with.
+const DENOMINATOR_BITS: u64 = 1 << 14;
+
+/// The least common multiple; `None` if it is excessively long.
+fn common_multiple<'a>(denominators: impl Iterator<Item = &'a BigInt>) -> Option<BigInt> {
+    let mut lcm = BigInt::one();
+    for denominator in denominators {
+        lcm = lcm.lcm(denominator);
+        if lcm.bits() > DENOMINATOR_BITS {
+            return None;
+        }
+    }
+    Some(lcm)
+}
+
 /// The values of one node: numerators over one positive denominator.
 struct Point {
     numerators: Vec<Dyadic>,
@@ -13,7 +28,7 @@ struct Point {
 }
 
 impl Program {
-    /// The outputs at `x`, exactly; `None` if `x` has another width than the input.
+    /// The outputs at `x`, exactly; `None` if `x` has another width than the input, or a common denominator is excessively long.
     #[must_use]
     pub fn evaluate(&self, x: &[Rational]) -> Option<Vec<Rational>> {
         let mut points: Vec<Point> = Vec::with_capacity(self.nodes().len());
@@ -25,7 +40,7 @@ impl Program {
                     let parents = affine.terms().iter().map(|term| points.get(term.parent));
                     let parents = parents.collect::<Option<Vec<_>>>()?;
                     // Σ L (n/q) + b over D is (Σ L (Q/q)·n + Q·b) / (Q·D) for the common multiple Q of all q.
-                    let common = parents.iter().fold(BigInt::one(), |lcm, parent| lcm.lcm(&parent.denominator));
+                    let common = common_multiple(parents.iter().map(|parent| &parent.denominator))?;
                     let mut sums = match affine.bias() {
                         Some(bias) => {
                             let scale = Dyadic::new(common.clone(), 0);
@@ -55,7 +70,8 @@ impl Point {
     /// `x` over the least odd common denominator of its coordinates.
     fn of(x: &[Rational]) -> Option<Self> {
         let odd = |d: &BigInt| d >> d.trailing_zeros().unwrap_or(0);
-        let denominator = x.iter().fold(BigInt::one(), |lcm, value| lcm.lcm(&odd(value.denom())));
+        let odd: Vec<BigInt> = x.iter().map(|value| odd(value.denom())).collect();
+        let denominator = common_multiple(odd.iter())?;
         let scale = Rational::from_integer(denominator.clone());
         let numerators = x.iter().map(|value| Dyadic::from_rational(&(value * &scale)));
         Some(Self { numerators: numerators.collect::<Option<Vec<_>>>()?, denominator })

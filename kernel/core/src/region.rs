@@ -12,6 +12,10 @@ const DIGITS: usize = 24;
 /// The longest common denominator that is kept exactly; beyond it the ends are rounded outward to dyadics.
 const DENOMINATOR_BITS: u64 = 1024;
 
+/// Ends that do not belong together, or a coordinate that does not exist. It is no empty box: emptiness proves things.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NoSuchBox;
+
 /// The box of all `x` with `lower ≤ x ≤ upper`. Not empty: there is no constructor that gives an empty one.
 #[derive(Clone, Debug)]
 pub struct Region {
@@ -23,11 +27,16 @@ pub struct Region {
 }
 
 impl Region {
-    /// The box between the ends; `None` if it is empty or the ends differ in length.
-    #[must_use]
-    pub fn new(lower: Vec<Rational>, upper: Vec<Rational>) -> Option<Self> {
-        if lower.len() != upper.len() || lower.iter().zip(&upper).any(|(l, u)| l > u) {
-            return None;
+    /// The box between the ends; `None` if it is empty.
+    ///
+    /// # Errors
+    /// [`NoSuchBox`] if the ends differ in number.
+    pub fn new(lower: Vec<Rational>, upper: Vec<Rational>) -> Result<Option<Self>, NoSuchBox> {
+        if lower.len() != upper.len() {
+            return Err(NoSuchBox);
+        }
+        if lower.iter().zip(&upper).any(|(l, u)| l > u) {
+            return Ok(None);
         }
         let mut denominator = BigInt::one();
         for end in lower.iter().chain(&upper) {
@@ -45,7 +54,7 @@ impl Region {
         let below: Vec<Dyadic> = scaled(&lower).into_iter().map(|end| end.lower).collect();
         let above: Vec<Dyadic> = scaled(&upper).into_iter().map(|end| end.upper).collect();
         let ends = (Planes::floor(&below, DIGITS), Planes::ceil(&above, DIGITS));
-        Some(Self { lower, upper, ends, denominator })
+        Ok(Some(Self { lower, upper, ends, denominator }))
     }
 
     /// The number of coordinates.
@@ -68,14 +77,16 @@ impl Region {
 
     /// The part where coordinate `coordinate` is at least `threshold` (or at most, if not `at_least`); `None` if that is empty.
     /// Touching is not empty: a coordinate fixed at the threshold stays on both sides.
-    #[must_use]
-    pub fn half(&self, coordinate: usize, threshold: &Rational, at_least: bool) -> Option<Self> {
+    ///
+    /// # Errors
+    /// [`NoSuchBox`] if there is no such coordinate.
+    pub fn half(&self, coordinate: usize, threshold: &Rational, at_least: bool) -> Result<Option<Self>, NoSuchBox> {
         let (mut lower, mut upper) = (self.lower.clone(), self.upper.clone());
         if at_least {
-            let end = lower.get_mut(coordinate)?;
+            let end = lower.get_mut(coordinate).ok_or(NoSuchBox)?;
             *end = (*end).clone().max(threshold.clone());
         } else {
-            let end = upper.get_mut(coordinate)?;
+            let end = upper.get_mut(coordinate).ok_or(NoSuchBox)?;
             *end = (*end).clone().min(threshold.clone());
         }
         Self::new(lower, upper)

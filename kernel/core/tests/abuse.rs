@@ -35,7 +35,7 @@ fn a_region_of_many_prime_denominators_is_rounded_outward() {
     let primes = primes(800);
     let lower: Vec<Rational> = primes.iter().map(|p| q(1, *p)).collect();
     let upper: Vec<Rational> = primes.iter().map(|p| q(2, *p)).collect();
-    let region = Region::new(lower.clone(), upper.clone()).unwrap();
+    let region = Region::new(lower.clone(), upper.clone()).unwrap().unwrap();
     assert_eq!(region.width(), 800);
     let minimum: Rational = lower.iter().sum();
     let terms: Vec<_> = (0..800).map(|i| (Variable::Y(i), Rational::one())).collect();
@@ -79,14 +79,16 @@ fn ends_beyond_the_digits_that_are_kept_are_rounded_outward() {
 fn a_region_half_at_an_exotic_threshold_stays_exact() {
     let third = q(1, 3);
     let odd = Rational::new(BigInt::one(), num_traits::Pow::pow(BigInt::from(3), 2000_u32));
-    let region = Region::new(vec![q(0, 1)], vec![q(1, 1)]).unwrap();
-    let at = |threshold: &Rational| region.half(0, threshold, true).unwrap().half(0, threshold, false);
+    let region = Region::new(vec![q(0, 1)], vec![q(1, 1)]).unwrap().unwrap();
+    let at =
+        |threshold: &Rational| region.half(0, threshold, true).unwrap().unwrap().half(0, threshold, false).unwrap();
     for threshold in [third, odd] {
         let point = at(&threshold).unwrap();
         assert_eq!((point.lower(), point.upper()), (&[threshold.clone()][..], &[threshold.clone()][..]));
-        assert!(point.half(0, &(threshold - power(-13_000)), false).is_none());
+        assert!(point.half(0, &(threshold - power(-13_000)), false).unwrap().is_none());
     }
-    assert!(region.half(1, &q(0, 1), true).is_none(), "no such coordinate");
+    assert!(region.half(1, &q(0, 1), true).is_err(), "no such coordinate");
+    assert!(Region::new(vec![q(0, 1)], vec![]).is_err(), "ends that do not belong together");
 }
 
 #[test]

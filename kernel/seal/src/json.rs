@@ -50,14 +50,19 @@ impl Object {
     }
 }
 
-/// RFC 8259 section 7: quotation mark, reverse solidus and control characters are escaped.
+/// Whether a character steers the direction of text, so that a terminal would show something else than it says.
+fn steers(c: char) -> bool {
+    matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// RFC 8259 section 7: quotation mark, reverse solidus and control characters are escaped; here also what steers text.
 fn quote(value: &str, text: &mut String) {
     text.push('"');
     for c in value.chars() {
         match c {
             '"' => text.push_str("\\\""),
             '\\' => text.push_str("\\\\"),
-            c if u32::from(c) < 0x20 || c == '\u{7f}' => {
+            c if c.is_control() || steers(c) => {
                 let _ = write!(text, "\\u{:04x}", u32::from(c));
             }
             c => text.push(c),
@@ -73,8 +78,8 @@ mod tests {
     #[test]
     fn strings_are_escaped() {
         let mut object = Object::default();
-        object.string("a\"b", "c\\d\n\u{1}é");
-        assert_eq!(object.finish(), "{\"a\\\"b\":\"c\\\\d\\u000a\\u0001é\"}");
+        object.string("a\"b", "c\\d\n\u{1}é\u{9b}\u{202e}");
+        assert_eq!(object.finish(), "{\"a\\\"b\":\"c\\\\d\\u000a\\u0001é\\u009b\\u202e\"}");
         assert_eq!(Object::default().finish(), "{}");
     }
 }

@@ -37,6 +37,8 @@ pub struct Limits {
     pub tree_nodes: usize,
     /// `tree-depth`: splits on one path of a tree; the scopes of a path are alive at the same time. Searches stay below 100.
     pub tree_depth: usize,
+    /// `path-elements`: splits on the deepest path times the coordinates of the widest value: bounds and boxes of a path are alive at the same time.
+    pub path_elements: usize,
     /// `tensors`: tensors in one safetensors file.
     pub tensors: usize,
     /// `header-bytes`: bytes of a safetensors header; 100 MB as in the format's own library.
@@ -54,13 +56,14 @@ impl Default for Limits {
             exponent: 1100,
             nodes: 1_000_000,
             elements: 1 << 30,
-            graph_elements: 1 << 28,
+            graph_elements: 1 << 22,
             rank: 16,
             variables: 10_000_000,
             disjuncts: 100_000,
-            rows: 10_000_000,
+            rows: 5_000_000,
             tree_nodes: 100_000_000,
             tree_depth: 4096,
+            path_elements: 1 << 21,
             tensors: 1_000_000,
             header_bytes: 100_000_000,
         }

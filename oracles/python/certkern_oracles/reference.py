@@ -24,6 +24,7 @@ from .reference_read import (
 BOUND_BITS = 256  # bounds lie on the grid of 2^-256
 SLOPE_BITS = 40  # slopes are rounded down to that of 2^-40: any slope in [0, 1] is good
 MAX_TREE_DEPTH = 4096
+MAX_PATH_ELEMENTS = 1 << 21  # splits on the deepest path times the width of the widest value
 NOT_PROVED = ("leaf.unproved", "witness.property", "witness.region")  # well formed and bound
 
 # Digests (SPEC, section 6) -------------------------------------------------------------------------------------------
@@ -357,7 +358,7 @@ class Leaves:
         certificate(document, "certkern.leaves.v1", ("trees",), ("thresholds", "bounds", "precision"))
         self.tree_of = [natural(t) for t in typed(document["trees"], list)]
         listed = [rational(t) for t in typed(document.get("thresholds", []), list)]
-        self.sets = [typed(kind, str) for kind in typed(document.get("bounds", []), list)]
+        self.sets = [typed(kind, str) for kind in typed(document.get("bounds", ["plain"]), list)]
         require(all(kind in ("plain", "slopes") for kind in self.sets), "json.value", "bounds")
         if "precision" in document:  # how the kernel rounds rows; nothing is rounded so here
             require(2 <= natural(document["precision"]) <= 16, "json.number", "precision")
@@ -373,11 +374,11 @@ class Leaves:
         require(hints.used == tensors.keys(), "tensors.unused", str(tensors.keys() - hints.used))
 
     def read_trees(self, hints, trees, thresholds):
-        """`self.trees`: of each tree the nodes in preorder: (literal, or None at a leaf; bound set or None; depth)."""
+        """`self.trees`: of each tree the nodes in preorder: (literal, or None at a leaf; bound set or 0; depth)."""
         offset = hints.take("tree.offset", (None,), optional=True)
         if offset is None:  # one tree, which is a leaf
             require(trees == 1, "tree.malformed", "no trees")
-            self.trees = [[(None, None, 0)]]
+            self.trees = [[(None, min(1, len(self.sets)), 0)]]
             return
         require(len(offset) == trees + 1, "tree.malformed", "trees of cert.json and of tree.offset")
         n = offset[-1]
@@ -398,15 +399,17 @@ class Leaves:
                 if kinds[k] == 0:
                     require(place == (0, 0, 0), "tree.malformed", "a literal at a leaf")
                 else:
-                    good = place[0] in (self.graph.input_id, *self.arguments)
-                    require(good and place[1] < self.graph.nodes[place[0]].size, "tree.literal")
+                    good = place[0] < len(self.graph.nodes) and place[1] < self.graph.nodes[place[0]].size
+                    require(good, "tree.literal")
                     require(place[2] < len(thresholds), "tree.literal", "threshold")
                     literal = (place[0], place[1], thresholds[place[2]])
                     open_depths += [depth + 1, depth + 1]
-                chosen = applied[k] if applied else None
-                require(chosen is None or chosen <= len(self.sets), "tree.malformed", "bound set")
+                chosen = applied[k] if applied else min(1, len(self.sets)) if depth == 0 else 0
+                require(chosen <= len(self.sets), "tree.malformed", "bound set")
                 tree.append((literal, chosen, depth))
             require(not open_depths, "tree.malformed", "a child is missing")
+            deepest, widest = max(depth for _, _, depth in tree), max(node.size for node in self.graph.nodes)
+            require(deepest * widest <= MAX_PATH_ELEMENTS, "limit.path-elements")
             self.trees.append(tree)
 
     def read_sets(self, hints):
@@ -445,7 +448,7 @@ class Leaves:
         stack = [(None if empty else self.interval_bounds(program, box), [], empty)]
         for number, (literal, chosen, depth) in enumerate(self.trees[t]):
             bounds, path, empty = stack.pop()  # what is assumed: bounds, literals, and whether no x is left
-            if not empty and (chosen or (chosen is None and depth == 0)):
+            if not empty and chosen:
                 bounds = self.apply_set(program, bounds, chosen)
                 empty = is_empty(bounds)
             if literal is not None:
@@ -474,10 +477,10 @@ class Leaves:
         return result
 
     def apply_set(self, program, known, chosen):
-        """A bound set on the region of a tree node (`chosen` None: a plain set). Only `known` bounds are used, which
-        hold there, so what is returned holds there and below."""
+        """Bound set `chosen` − 1 on the region of a tree node. Only `known` bounds are used, which hold there, so what
+        is returned holds there and below."""
         bounds = self.interval_bounds(program, known[self.graph.input_id], known)
-        table = self.tables[chosen - 1] if chosen else {}
+        table = self.tables[chosen - 1]
         for start in self.arguments:
             rows = [(i, {}, {}) for i in range(self.graph.nodes[start].size)] + table.get(start, [])
             for i, below, above in rows:

@@ -6,11 +6,11 @@ import struct
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from .reference_read import Number, Rejected, Tensor, binary64, fields, natural, require, typed
+from .reference_read import (
+    MAX_ELEMENTS, MAX_RANK, Number, Rejected, Tensor, binary64, fields, natural, require, typed,
+)  # fmt: skip
 
-MAX_RANK = 16
-MAX_ELEMENTS = 1 << 30  # of one tensor
-MAX_GRAPH_ELEMENTS = 1 << 28  # of all nodes together
+MAX_GRAPH_ELEMENTS = 1 << 22  # of all nodes together
 
 COMMON = ("value_kind", "debug_target", "onnx_op_type", "onnx_name")
 CONV = "spatial_rank kernel* stride* padding* padding_after*? dilation* groups channel_axis in_channels out_channels"
@@ -186,6 +186,7 @@ def infer_conv(a, parent):
         require(len(a[name]) == rank, "graph.attribute", name)
     positive = [rank, *a["kernel"], *a["stride"], *a["dilation"], a["groups"], a["in_channels"], a["out_channels"]]
     require(all(positive), "graph.attribute", "a zero")
+    require(max(a["stride"] + a["dilation"]) <= 1 << 31, "graph.attribute", "a stride or dilation above 2^31")
     require(a["in_channels"] % a["groups"] == a["out_channels"] % a["groups"] == 0, "graph.attribute", "groups")
     require(axis + rank + 1 == len(parent), rule, "channel_axis")
     require(parent[axis] == a["in_channels"] and spatial == a["input_spatial"], rule, "channels or spatial axes")

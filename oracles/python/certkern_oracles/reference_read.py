@@ -16,8 +16,10 @@ MAX_EXPONENT = 1100  # written exponent, absolute
 MAX_JSON_DEPTH = 64
 MAX_PROPERTY_DEPTH = 64  # nested lists of VNN-LIB
 MAX_HEADER_BYTES = 100_000_000
+MAX_RANK = 16
+MAX_ELEMENTS = 1 << 30  # of one tensor
 MAX_VARIABLES = 10_000_000
-MAX_DISJUNCTS = 1 << 16
+MAX_DISJUNCTS = 100_000
 MAX_DENOMINATOR_BITS = 1 << 14  # common denominator of the coefficients of a row
 MAX_ROWS_BITS = 1 << 32  # all rows together
 
@@ -200,6 +202,8 @@ def read_tensors(data):
         dtype = typed(entry["dtype"], str)
         require(dtype in WIDTHS, "tensors.dtype", dtype)
         shape = tuple(natural(n) for n in typed(entry["shape"], list))
+        require(len(shape) <= MAX_RANK, "limit.rank", name)
+        require(math.prod(shape) <= MAX_ELEMENTS, "limit.elements", name)
         ends = [natural(n) for n in typed(entry["data_offsets"], list)]
         require(len(ends) == 2, "tensors.header", "two offsets")
         require(ends[0] <= ends[1] <= len(body), "tensors.layout", name)

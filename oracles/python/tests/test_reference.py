@@ -86,7 +86,7 @@ class Corpus(unittest.TestCase):
                 self.assertEqual(got, kind, verdict)
                 if kind != 3:
                     self.assertEqual(verdict, expected)
-        print(f"\nrejected: {cases} cases, {exact} with the exact code; SKIPPED: {skipped} that need --onnx")
+        print(f"\nrejected: {cases} cases, {exact} with the exact code\nSKIPPED: {skipped} cases that need --onnx")
 
 
 def graph_of(nodes, outputs):

@@ -88,11 +88,12 @@ pub(super) fn read(
         };
         steps.push(step);
     }
+    let widest = documents.problem().program().nodes().iter().map(|node| node.width).max().unwrap_or(0);
     let bounds = bounds.unwrap_or_else(|| default_bounds(&offsets, kinds.len(), sets));
     if bounds.iter().any(|set| *set > sets) {
         return Err(Reason::TreeMalformed("tree.bounds names a bound set that does not exist".to_owned()).into());
     }
-    Ok((cut(&offsets, &steps, &bounds, limits)?, thresholds))
+    Ok((cut(&offsets, &steps, &bounds, widest, limits)?, thresholds))
 }
 
 /// The first bound set at roots, inherited bounds elsewhere.
@@ -127,7 +128,13 @@ fn split(
 }
 
 /// Cuts the steps at the offsets, and checks that each piece is one whole tree.
-fn cut(offsets: &[usize], steps: &[Step], bounds: &[usize], limits: &Limits) -> Result<Vec<Tree>, Rejection> {
+fn cut(
+    offsets: &[usize],
+    steps: &[Step],
+    bounds: &[usize],
+    widest: usize,
+    limits: &Limits,
+) -> Result<Vec<Tree>, Rejection> {
     let malformed = |text: String| Rejection::from(Reason::TreeMalformed(text));
     if offsets.first() != Some(&0) || offsets.last() != Some(&steps.len()) || offsets.len() < 2 {
         return Err(malformed("tree.offset does not run from 0 to the number of tree nodes".to_owned()));
@@ -139,6 +146,7 @@ fn cut(offsets: &[usize], steps: &[Step], bounds: &[usize], limits: &Limits) -> 
         };
         let depth = whole(own).map_err(|text| malformed(format!("tree {number} {text}")))?;
         within("tree-depth", depth, limits.tree_depth)?;
+        within("path-elements", depth.saturating_mul(widest), limits.path_elements)?;
         trees.push(Tree { steps: own.to_vec(), bounds: sets.to_vec() });
     }
     Ok(trees)

@@ -264,3 +264,26 @@ fn budgets_of_trees_are_named() {
     accepted(&comb(4096));
     assert_eq!(comb(4097).check().line(), "s LIMIT tree-depth");
 }
+
+#[test]
+fn a_sum_that_is_too_long_is_a_limit() {
+    // Two million and one equal coordinates, summed: one more product than an accumulator holds safely.
+    let graph = r#"{"format":"torchlean.ir.v1","input_id":0,"output_ids":[2],"nodes":[
+        {"id":0,"kind":"input","parents":[],"shape":[]},
+        {"id":1,"kind":"broadcast_to","parents":[0],"shape":[2097153],"from_shape":[],"to_shape":[2097153]},
+        {"id":2,"kind":"sum","parents":[1],"shape":[]}]}"#;
+    let long = Bundle { graph: graph.to_owned(), ..bundle(above("1")) };
+    let limits = Limits { graph_elements: 1 << 23, ..Limits::default() };
+    assert_eq!(crate::support::check_within(&long.files(), &limits).line(), "s LIMIT row-length");
+}
+
+#[test]
+fn a_deep_tree_on_a_wide_network_is_a_limit() {
+    // The widest value has 2 coordinates, the tree one split.
+    let base = split(above("0.76"));
+    let line = |path_elements| {
+        crate::support::check_within(&base.files(), &Limits { path_elements, ..Limits::default() }).line()
+    };
+    assert!(line(2).starts_with("s ACCEPTED"));
+    assert_eq!(line(1), "s LIMIT path-elements");
+}

@@ -60,7 +60,7 @@ impl Bundle {
     }
 
     pub(crate) fn files(&self) -> BTreeMap<String, Vec<u8>> {
-        let limits = Limits::default();
+        let limits = Limits { graph_elements: 1 << 24, ..Limits::default() };
         let graph = Graph::read(self.graph.as_bytes(), Some(&safetensors(&BTreeMap::new())), &limits).unwrap();
         let property = property::parse(self.property.as_bytes(), &limits).unwrap();
         let digests = Digests::of(&graph, &property);

@@ -66,3 +66,19 @@ fn what_is_no_point_is_malformed() {
     files.insert("bundle.json".to_owned(), manifest.into_bytes());
     assert_eq!(crate::support::check(&files).line(), "s REJECTED bundle.file");
 }
+
+#[test]
+fn a_point_without_a_reasonable_common_denominator_is_a_limit() {
+    // 3^8500 and 5^5800 have 13473 and 13468 bits each; together they are beyond 2^14.
+    let power = |base: u32, exponent: u32| num_bigint::BigUint::from(base).pow(exponent).to_string();
+    let graph = GRAPH.replace(
+        "\"shape\":[1]},\n{\"id\":1,\"kind\":\"linear\",\"parents\":[0],\"shape\":[2],\"weight\":[[1],[-1]]",
+        "\"shape\":[2]},\n{\"id\":1,\"kind\":\"linear\",\"parents\":[0],\"shape\":[2],\"weight\":[[1,0],[0,1]]",
+    );
+    assert_ne!(graph, GRAPH);
+    let property = above("0.75").replace("\"lower\":[-1],\"upper\":[1]", "\"lower\":[-1,-1],\"upper\":[1,1]");
+    let certificate =
+        format!(r#"{{"format":"certkern.witness.v1","x":["1/{}","1/{}"]}}"#, power(3, 8500), power(5, 5800));
+    let verdict = Bundle { kind: "witness", graph, property, certificate, hints: Default::default() }.check();
+    assert_eq!(verdict.line(), "s LIMIT denominator-bits");
+}

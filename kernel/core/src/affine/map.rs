@@ -244,12 +244,24 @@ fn add_matrix_interval(
             }
         })?;
     }
-    let below = positive_lower.finish().plus(&negative_upper.finish());
-    let above = positive_upper.finish().plus(&negative_lower.finish());
+    let below = sum_below(positive_lower.finish(), negative_upper.finish());
+    let above = sum_below(positive_upper.finish().negated(), negative_lower.finish().negated()).negated();
     for (output, sum) in sums.iter_mut().enumerate() {
         *sum = sum.plus(&Interval { lower: below.get(output)?, upper: above.get(output)? }).outward();
     }
     Some(())
+}
+
+/// The sum, rounded down: of the smaller, digits far below those that ends keep are dropped before they cost memory.
+fn sum_below(mut a: Planes, mut b: Planes) -> Planes {
+    if a.is_zero() || b.is_zero() {
+        return if a.is_zero() { b } else { a };
+    }
+    let kept = i64::try_from(END_DIGITS).unwrap_or(i64::MAX).saturating_add(1);
+    let low = a.top().max(b.top()).saturating_sub(kept);
+    a.raise(low);
+    b.raise(low);
+    a.plus(&b)
 }
 
 /// The entries of row `output` of copies of a matrix.

@@ -12,15 +12,6 @@ pub enum Function {
     Relu,
 }
 
-/// A line `slope · z + intercept`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Line {
-    /// The slope.
-    pub slope: Dyadic,
-    /// The value at zero.
-    pub intercept: Dyadic,
-}
-
 impl Function {
     /// `f(z)`, exactly. Every function here is defined on the whole line (DOMAIN), continuous, and linear between its breakpoints.
     #[must_use]

@@ -3,7 +3,7 @@
 use super::Rational;
 use num_bigint::BigInt;
 use num_integer::Integer;
-use num_traits::{One, Signed, ToPrimitive, Zero};
+use num_traits::{One, Signed, Zero};
 use std::cmp::Ordering;
 use std::ops::{Add, Mul, Neg, Sub};
 
@@ -190,12 +190,6 @@ impl Dyadic {
     #[must_use]
     pub fn max(self, other: Self) -> Self {
         if other > self { other } else { self }
-    }
-
-    /// The nearest binary64 for display only; infinities where it is out of range.
-    #[must_use]
-    pub fn to_f64_for_display(&self) -> f64 {
-        self.to_rational().to_f64().unwrap_or(f64::NAN)
     }
 }
 

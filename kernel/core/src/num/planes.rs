@@ -22,7 +22,6 @@ pub struct Planes {
 }
 
 /// The lowest 52 bits: a number in `[0, 2^52)`.
-#[allow(clippy::cast_possible_truncation, reason = "a masked 52-bit number fits i64")]
 pub(super) fn low_digit(total: i128) -> i64 {
     (total & MASK) as i64
 }

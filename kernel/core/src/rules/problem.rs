@@ -22,6 +22,7 @@ impl Problem {
     /// [`RuleError::Mismatch`] if widths differ, a row names a variable that does not exist or has a coefficient of zero, there is no disjunct, or the region is empty.
     pub fn new(program: Program, property: Property) -> Result<Self, RuleError> {
         let region = Region::new(property.lower.clone(), property.upper.clone());
+        let region = region.map_err(|_| RuleError::Mismatch("the ends of the region differ in number"))?;
         let region = region.ok_or(RuleError::Mismatch("the region is empty"))?;
         if region.width() != program.width(program.input()) {
             return Err(RuleError::Mismatch("the region and the input differ in width"));
@@ -85,7 +86,7 @@ impl Problem {
                 }
             }
         }
-        Ok(Region::new(lower, upper))
+        Region::new(lower, upper).map_err(|_| RuleError::Internal("the ends of a region differ in number"))
     }
 
     /// Whether the disjunct's region is the whole region.

@@ -118,7 +118,7 @@ impl Scope {
     /// IBP: bounds of every node from those of its parents on the scope's region, intersected with the bounds that were known.
     ///
     /// # Errors
-    /// [`RuleError::Internal`] if the program is not what its constructor checked.
+    /// [`RuleError::RowLength`] if a sum is too long; [`RuleError::Internal`] if the program is not what its constructor checked.
     pub fn interval_bounds(&mut self) -> Result<(), RuleError> {
         let Some(region) = self.region.clone() else { return Ok(()) };
         let problem = Arc::clone(&self.problem);
@@ -130,7 +130,7 @@ impl Scope {
                 Primitive::Affine(affine) => {
                     let parents = affine.terms().iter().map(|term| of(&term.parent));
                     let parents = parents.collect::<Result<Vec<_>, _>>()?;
-                    affine.interval(node.width, &parents).ok_or(RuleError::Internal("widths of an affine node"))?
+                    affine.interval(node.width, &parents).ok_or(RuleError::RowLength)?
                 }
                 Primitive::Univariate { function, argument } => {
                     of(argument)?.iter().map(|z| image(*function, z)).collect()
@@ -265,7 +265,8 @@ impl Scope {
             return Ok(half);
         }
         if node == self.problem.program().input() {
-            half.region = region.half(coordinate, &threshold, side == Side::AtLeast).map(Arc::new);
+            let part = region.half(coordinate, &threshold, side == Side::AtLeast);
+            half.region = part.map_err(|_| RuleError::NoSuch("input coordinate"))?.map(Arc::new);
         }
         let clamped = match side {
             Side::AtLeast => Interval { lower: below(&threshold), ..known },

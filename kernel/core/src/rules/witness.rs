@@ -37,13 +37,17 @@ impl Problem {
     /// How `point` stands to this problem.
     ///
     /// # Errors
-    /// [`RuleError::NoSuch`] if the point has another width than the input.
+    /// [`RuleError::NoSuch`] if the point has another width than the input; [`RuleError::DenominatorBits`] if its coordinates have no
+    /// reasonable common denominator.
     pub fn standing(&self, point: &[Rational]) -> Result<Standing, RuleError> {
         let region = self.region();
+        if point.len() != region.width() {
+            return Err(RuleError::NoSuch("point of the input's width"));
+        }
         let slack = |((x, lower), upper): ((&Rational, &Rational), &Rational)| (x - lower).min(upper - x);
         let slacks = point.iter().zip(region.lower()).zip(region.upper()).map(slack).enumerate();
         let least = slacks.min_by(|(_, a), (_, b)| a.cmp(b)).ok_or(RuleError::NoSuch("coordinate of the point"))?;
-        let outputs = self.program().evaluate(point).ok_or(RuleError::NoSuch("point of the input's width"))?;
+        let outputs = self.program().evaluate(point).ok_or(RuleError::DenominatorBits)?;
         let disjuncts = self.property().disjuncts.iter().map(|rows| standing_of(rows, point, &outputs)).collect();
         Ok(Standing { region: least, disjuncts, outputs })
     }

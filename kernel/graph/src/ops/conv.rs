@@ -34,6 +34,9 @@ pub(super) const OPERATOR: Operator = Operator::new("conv", Arity::Exactly(1), s
     .entries(entries)
     .payload_rule(payload_rule);
 
+/// The longest step of a stride or dilation, so that no place of a tap overflows. Longer ones reach no second place of any input.
+const STEP: usize = 1 << 31;
+
 fn attribute_rule(attributes: &Attributes) -> Result<(), Refusal> {
     for name in ["spatial_rank", "groups", "in_channels", "out_channels"] {
         if attributes.number(name)? == 0 {
@@ -50,6 +53,11 @@ fn attribute_rule(attributes: &Attributes) -> Result<(), Refusal> {
     for name in ["kernel", "stride", "dilation"] {
         if attributes.list(name)?.contains(&0) {
             return Err(Refusal::Attribute(name, "every entry must be above zero".to_owned()));
+        }
+    }
+    for name in ["stride", "dilation"] {
+        if attributes.list(name)?.iter().any(|step| *step > STEP) {
+            return Err(Refusal::Attribute(name, format!("an entry is above {STEP}")));
         }
     }
     let groups = attributes.number("groups")?;
