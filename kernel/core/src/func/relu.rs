@@ -1,13 +1,29 @@
 //! `relu(z) = max(z, 0)`: linear on both sides of 0.
 
-use crate::num::Dyadic;
+use super::{Curvature, Piece};
+use crate::num::{Ball, Dyadic};
 
 pub(super) fn value(z: &Dyadic) -> Dyadic {
     z.clone().max(Dyadic::zero())
 }
 
-pub(super) fn breakpoints() -> Vec<Dyadic> {
-    vec![Dyadic::zero()]
+/// The values at the ends, since it does not fall.
+pub(super) fn enclosure(z: &Ball) -> Ball {
+    let (lower, upper) = (value(&z.lower()), value(&z.upper()));
+    Ball::between(&lower, &upper).unwrap_or_else(|| Ball::exact(lower))
+}
+
+pub(super) fn pieces() -> Vec<Piece> {
+    let zero = || Some(Ball::exact(Dyadic::zero()));
+    vec![
+        Piece { start: None, end: zero(), curvature: Curvature::Linear },
+        Piece { start: zero(), end: None, curvature: Curvature::Linear },
+    ]
+}
+
+/// 0 on the first piece, 1 on the second.
+pub(super) fn derivative(piece: usize) -> Ball {
+    Ball::exact(Dyadic::new(i64::from(piece > 0), 0))
 }
 
 pub(super) fn slope_domain() -> (Dyadic, Dyadic) {

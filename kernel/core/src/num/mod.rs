@@ -1,10 +1,12 @@
 //! Exact numbers: rationals for scalars, dyadics for everything that grows, digit planes for vectors and matrices.
 
 mod accumulators;
+pub mod ball;
 pub mod dyadic;
 pub mod matrix;
 pub mod planes;
 
+pub use ball::Ball;
 pub use dyadic::Dyadic;
 pub use matrix::Matrix;
 pub use planes::Planes;

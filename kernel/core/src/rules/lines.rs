@@ -1,11 +1,10 @@
 //! UNIVARIATE and LINES: a lower and an upper line of a univariate function over proved bounds.
 //!
-//! A certificate gives slopes, never intercepts. For a piecewise linear `f` and any slope `s`, `f(z) − s·z` is linear between neighbours of
-//! `{l, u} ∪ {breakpoints in (l, u)}`, so its minimum over `[l, u]` is at one of those points, and so is its maximum. These are the
-//! intercepts, computed exactly from the slope that was stored.
+//! A certificate gives slopes, never intercepts: UNIVARIATE computes these from the slope that was stored, and they are rounded outward.
 
 use super::RuleError;
-use crate::func::Function;
+use super::univariate::{lower_intercept, upper_intercept};
+use crate::func::{Function, Piece, Univariate};
 use crate::interval::Interval;
 use crate::num::{Dyadic, Planes};
 use num_integer::Integer;
@@ -34,6 +33,7 @@ impl Lines {
     /// Lines of `function` over `bounds`; `given` are slopes of lower lines by ascending coordinate. A coordinate on which the function
     /// is linear ignores its slope.
     pub(super) fn new(function: Function, bounds: &[Interval], given: &[(usize, Dyadic)]) -> Result<Self, RuleError> {
+        let pieces = function.pieces();
         let mut given = given.iter().peekable();
         let mut lower_slopes = Vec::with_capacity(bounds.len());
         let mut upper_slopes = Vec::with_capacity(bounds.len());
@@ -42,9 +42,10 @@ impl Lines {
         for (coordinate, interval) in bounds.iter().enumerate() {
             let slope = given.next_if(|(at, _)| *at == coordinate).map(|(_, slope)| slope);
             let (low, high) = slopes(function, interval, slope);
-            let points = points(function, interval);
-            lower.push(intercepts(function, &points, low).min().unwrap_or_else(Dyadic::zero));
-            upper.push(intercepts(function, &points, high).max().unwrap_or_else(Dyadic::zero));
+            let (below, above) = intercepts(function, &pieces, (low, high), interval)
+                .ok_or(RuleError::Internal("pieces that do not cover the line"))?;
+            lower.push(below);
+            upper.push(above);
             lower_slopes.push(low);
             upper_slopes.push(high);
         }
@@ -69,6 +70,24 @@ fn slopes(function: Function, interval: &Interval, given: Option<&Dyadic>) -> (i
     (quantized(&low), quantized(&chord(&rise, &upper.sum_down(&-lower))))
 }
 
+/// The intercepts of the lower and of the upper line with these slopes.
+fn intercepts(
+    function: Function,
+    pieces: &[Piece],
+    (low, high): (i64, i64),
+    interval: &Interval,
+) -> Option<(Dyadic, Dyadic)> {
+    let (low, high) = (Dyadic::new(low, SLOPE_EXPONENT), Dyadic::new(high, SLOPE_EXPONENT));
+    let Interval { lower, upper } = interval;
+    if low == high && function.linear_slope(lower, upper).as_ref() == Some(&low) {
+        // The function is this line: f(z) = f(l) + s·(z − l).
+        let intercept = &function.value(lower) - &(&low * lower);
+        return Some((intercept.clone(), intercept));
+    }
+    let below = lower_intercept(&function, pieces, &low, interval)?;
+    Some((below, upper_intercept(&function, pieces, &high, interval)?))
+}
+
 /// `⌊rise / run⌋` in units of `2^SLOPE_EXPONENT`; zero without a run.
 fn chord(rise: &Dyadic, run: &Dyadic) -> Dyadic {
     if !run.is_positive() {
@@ -85,21 +104,6 @@ fn quantized(slope: &Dyadic) -> i64 {
     const LEAST: i64 = -LIMIT;
     let floor = slope.floor_at(SLOPE_EXPONENT);
     floor.to_i64().map_or(if slope.is_negative() { LEAST } else { LIMIT }, |m| m.clamp(LEAST, LIMIT))
-}
-
-/// The ends and the breakpoints between them.
-fn points(function: Function, interval: &Interval) -> Vec<Dyadic> {
-    let mut points = function.breakpoints();
-    points.retain(|p| interval.lower < *p && *p < interval.upper);
-    points.push(interval.lower.clone());
-    points.push(interval.upper.clone());
-    points
-}
-
-/// `f(p) − s·p` at each of `points`.
-fn intercepts(function: Function, points: &[Dyadic], slope: i64) -> impl Iterator<Item = Dyadic> {
-    let slope = Dyadic::new(slope, SLOPE_EXPONENT);
-    points.iter().map(move |p| &function.value(p) - &(&slope * p))
 }
 
 #[cfg(test)]

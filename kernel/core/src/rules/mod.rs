@@ -5,7 +5,7 @@
 //! | PROGRAM, PROPERTY | [`Problem::new`] | widths fit, the region is not empty, at least one disjunct → a problem |
 //! | IBP | [`Scope::root`], [`Scope::interval_bounds`] | bounds of the parents → bounds of each node, on the scope's region |
 //! | SCOPE | [`Scope::split`], [`Scope::for_disjunct`] | bounds proved above hold below, never the other way |
-//! | UNIVARIATE, LINES | `lines` | a slope and proved bounds → a lower and an upper line, intercepts computed outward |
+//! | UNIVARIATE, LINES | `univariate`, `lines` | a slope and proved bounds → a lower and an upper line, intercepts computed outward |
 //! | BACK, ABSORB, LITERAL, BETA | `back` | a row over nodes, lines, multipliers ≥ 0 → a number that the row's value never falls below |
 //! | INTERMEDIATE | [`Scope::tighten`] | BACK from `± e_i` → tighter bounds in this scope |
 //! | EMPTY | [`Scope::refute`] | BACK from 0 with literals ends above 0 → no input of the scope lies in the disjunct |
@@ -22,6 +22,7 @@ mod lines;
 mod problem;
 mod quotient;
 mod scope;
+mod univariate;
 mod witness;
 
 pub use back::{Multipliers, Slopes};

@@ -1,0 +1,205 @@
+//! UNIVARIATE: the greatest intercept with which a line of given slope stays below a function on an interval.
+//!
+//! `[l, u]` is cut at the boundaries of the declared pieces. On a piece where the function is linear or concave, `f − line` is concave, so its two
+//! ends decide. On a convex piece the tangent at any point `t` of the piece lies below `f`, and a line that lies below the tangent at both
+//! ends lies below it between. A boundary that is known as an enclosure is covered by `sup line ≤ inf f` over all of it.
+
+use crate::func::{Curvature, Piece, Univariate};
+use crate::interval::Interval;
+use crate::num::{Ball, Dyadic};
+
+/// Halvings in the search for a good tangent point. Any point of the piece is sound.
+const HALVINGS: usize = 40;
+
+/// An `i` such that `slope·z + i ≤ f(z)` for all `z` of `interval`; the greatest one where `f` is piecewise linear with exact values.
+/// `pieces` are those of `f`. `None` if the pieces do not cover the interval.
+pub(super) fn lower_intercept<F: Univariate>(
+    f: &F,
+    pieces: &[Piece],
+    slope: &Dyadic,
+    interval: &Interval,
+) -> Option<Dyadic> {
+    let mut least: Option<Dyadic> = None;
+    let mut take = |candidate: Dyadic| {
+        least = Some(match least.take() {
+            Some(known) => known.min(candidate),
+            None => candidate,
+        });
+    };
+    for (index, piece) in pieces.iter().enumerate() {
+        let start = piece.start.as_ref().map_or(interval.lower.clone(), |b| b.upper().max(interval.lower.clone()));
+        let end = piece.end.as_ref().map_or(interval.upper.clone(), |b| b.lower().min(interval.upper.clone()));
+        if start <= end {
+            on_piece(f, index, piece.curvature, slope, (&start, &end)).into_iter().for_each(&mut take);
+        }
+        if let Some(boundary) = &piece.end {
+            let (from, to) =
+                (boundary.lower().max(interval.lower.clone()), boundary.upper().min(interval.upper.clone()));
+            if let Some(part) = Ball::between(&from, &to) {
+                let line = (slope * &from).max(slope * &to);
+                take(&f.value(&part).lower() - &line);
+            }
+        }
+    }
+    least
+}
+
+/// An `i` such that `slope·z + i ≥ f(z)` for all `z` of `interval`: the lower line of `−f`, turned over.
+pub(super) fn upper_intercept<F: Univariate>(
+    f: &F,
+    pieces: &[Piece],
+    slope: &Dyadic,
+    interval: &Interval,
+) -> Option<Dyadic> {
+    let pieces: Vec<Piece> = pieces.iter().map(Piece::turned).collect();
+    lower_intercept(&Negated(f), &pieces, &-slope, interval).map(|intercept| -intercept)
+}
+
+/// Candidates for the intercept on one piece between two of its points: the least of them is sound.
+fn on_piece<F: Univariate>(
+    f: &F,
+    piece: usize,
+    curvature: Curvature,
+    slope: &Dyadic,
+    (start, end): (&Dyadic, &Dyadic),
+) -> [Dyadic; 2] {
+    match curvature {
+        Curvature::Linear | Curvature::Concave => {
+            let at = |z: &Dyadic| &f.value(&Ball::exact(z.clone())).lower() - &(slope * z);
+            [at(start), at(end)]
+        }
+        Curvature::Convex => {
+            let t = tangent_point(f, piece, slope, (start, end));
+            let (value, steepness) = (f.value(&Ball::exact(t.clone())), f.derivative(&Ball::exact(t.clone()), piece));
+            let at = |z: &Dyadic| &value.plus(&steepness.times(&(z - &t))).lower() - &(slope * z);
+            [at(start), at(end)]
+        }
+    }
+}
+
+/// A point of a convex piece where the derivative is near `slope`: it does not fall along the piece, so halving finds it.
+fn tangent_point<F: Univariate>(f: &F, piece: usize, slope: &Dyadic, (start, end): (&Dyadic, &Dyadic)) -> Dyadic {
+    let (mut low, mut high) = (start.clone(), end.clone());
+    let half = Dyadic::new(1, -1);
+    for _ in 0..HALVINGS {
+        let middle = &(&low + &high) * &half;
+        if f.derivative(&Ball::exact(middle.clone()), piece).midpoint() < slope {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    // Near an end the end itself is the better point.
+    let near = |z: &Dyadic| f.derivative(&Ball::exact(z.clone()), piece);
+    if near(end).midpoint() <= slope {
+        end.clone()
+    } else if near(start).midpoint() >= slope {
+        start.clone()
+    } else {
+        low
+    }
+}
+
+/// `−f`.
+struct Negated<'a, F>(&'a F);
+
+impl<F: Univariate> Univariate for Negated<'_, F> {
+    fn value(&self, z: &Ball) -> Ball {
+        self.0.value(z).negated()
+    }
+
+    fn derivative(&self, z: &Ball, piece: usize) -> Ball {
+        self.0.derivative(z, piece).negated()
+    }
+
+    fn pieces(&self) -> Vec<Piece> {
+        self.0.pieces().iter().map(Piece::turned).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::func::Function;
+
+    fn d(m: i64, e: i64) -> Dyadic {
+        Dyadic::new(m, e)
+    }
+
+    fn between(lower: i64, upper: i64) -> Interval {
+        Interval { lower: d(lower, 0), upper: d(upper, 0) }
+    }
+
+    /// `x³`: concave below 0, convex above, with the boundary known as a ball of radius `slack`.
+    struct Cube {
+        slack: Dyadic,
+    }
+
+    impl Univariate for Cube {
+        fn value(&self, z: &Ball) -> Ball {
+            let cube = |z: Dyadic| &(&z * &z) * &z;
+            Ball::between(&cube(z.lower()), &cube(z.upper())).unwrap()
+        }
+
+        fn derivative(&self, z: &Ball, _: usize) -> Ball {
+            let z = z.midpoint();
+            Ball::exact(&(z * z) * &d(3, 0))
+        }
+
+        fn pieces(&self) -> Vec<Piece> {
+            let zero = Ball::new(Dyadic::zero(), self.slack.clone());
+            vec![
+                Piece { start: None, end: zero.clone(), curvature: Curvature::Concave },
+                Piece { start: zero, end: None, curvature: Curvature::Convex },
+            ]
+        }
+    }
+
+    #[test]
+    fn the_lines_of_a_cube_touch_where_they_should() {
+        let cube = Cube { slack: Dyadic::zero() };
+        let pieces = cube.pieces();
+        // On [−2, 2] with slope 3: x³ − 3x is least at −2 (−2) and at 1 (−2); greatest at −1 and 2 (2).
+        // The tangent point is found up to the last halving.
+        let close = |found: Dyadic, best: Dyadic| found <= best && &best - &found < d(1, -30);
+        let lower = |slope, interval| lower_intercept(&cube, &pieces, &slope, &interval).unwrap();
+        assert!(close(lower(d(3, 0), between(-2, 2)), d(-2, 0)));
+        assert!(close(-upper_intercept(&cube, &pieces, &d(3, 0), &between(-2, 2)).unwrap(), d(-2, 0)));
+        // On [0, 2] with slope 3/4 it is 1/2: 1/8 − 3/8 = −1/4.
+        assert!(close(lower(d(3, -2), between(0, 2)), d(-1, -2)));
+        // On [−2, 0] the function is concave: the ends decide, −8 + 2·s and 0.
+        assert_eq!(lower(d(1, 0), between(-2, 0)), d(-6, 0));
+    }
+
+    #[test]
+    fn every_line_stays_on_its_side() {
+        for slack in [Dyadic::zero(), d(1, -3)] {
+            let cube = Cube { slack };
+            let pieces = cube.pieces();
+            for (lower, upper) in [(-3, 2), (-1, 3), (-2, -1), (1, 3), (0, 1), (-1, 0)] {
+                for slope in -8..=16 {
+                    let slope = d(slope, -1);
+                    let interval = between(lower, upper);
+                    let below = lower_intercept(&cube, &pieces, &slope, &interval).unwrap();
+                    let above = upper_intercept(&cube, &pieces, &slope, &interval).unwrap();
+                    for step in 0..=64 {
+                        let z = &interval.lower + &(&(&interval.upper - &interval.lower) * &d(step, -6));
+                        let (value, line) = (&(&z * &z) * &z, &slope * &z);
+                        assert!(&line + &below <= value && value <= &line + &above, "{slope:?} at {z:?}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_lines_of_a_relu_are_decided_at_the_ends_and_the_kink() {
+        let pieces = Function::Relu.pieces();
+        let lower = |slope, l, u| lower_intercept(&Function::Relu, &pieces, &slope, &between(l, u)).unwrap();
+        let upper = |slope, l, u| upper_intercept(&Function::Relu, &pieces, &slope, &between(l, u)).unwrap();
+        assert_eq!(lower(d(1, -1), -1, 3), Dyadic::zero());
+        assert_eq!(lower(d(2, 0), -1, 3), d(-3, 0));
+        assert_eq!(upper(d(3, -2), -1, 3), d(3, -2));
+        assert_eq!(upper(d(1, 0), 1, 3), Dyadic::zero());
+    }
+}
