@@ -55,7 +55,10 @@ impl Check {
         self.presentation.check(&self.paths())?;
         let limits = Limits::default();
         let start = Instant::now();
-        let sources = match self.read(&limits) {
+        let reading = Progress::start("reading");
+        let sources = self.read(&limits);
+        drop(reading);
+        let sources = match sources {
             Ok(sources) => Ok(sources),
             Err(failure) => Err(failure.rejection()?),
         };
@@ -99,7 +102,7 @@ impl Sources {
         let verdict = match &self.input {
             Input::Folder(files) => {
                 let files: Files<'_> = files.iter().map(|(name, bytes)| (name.clone(), bytes.as_slice())).collect();
-                certkern_claims::check_bundle(&files, limits, &mut Progress::start())
+                certkern_claims::check_bundle(&files, limits, &mut Progress::start("checking"))
             }
             Input::File(bytes) => certkern_claims::check_document(bytes, limits),
         };

@@ -1,44 +1,78 @@
-//! A bar on standard error for checks that take longer than a second.
+//! What is under way, on standard error, for anything that takes longer than a second.
 
 use certkern_claims::Observer;
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{self, IsTerminal};
-use std::time::{Duration, Instant};
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
-/// How long a check runs before a bar is shown.
+/// How long work goes on before something is shown.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Shows leaves done and to do, if standard error is a terminal.
+/// How often the spinner moves.
+const TICK: Duration = Duration::from_millis(120);
+
+/// Shows what is done, and for checks the leaves done and to do, if standard error is a terminal.
 pub(crate) struct Progress {
-    start: Instant,
-    terminal: bool,
-    bar: Option<ProgressBar>,
+    shown: Option<Shown>,
+}
+
+/// A bar, hidden until the patience of the thread beside it is over.
+struct Shown {
+    bar: ProgressBar,
+    counting: bool,
+    done: Sender<()>,
+    waiting: Option<JoinHandle<()>>,
 }
 
 impl Progress {
-    pub(crate) fn start() -> Self {
-        Self { start: Instant::now(), terminal: io::stderr().is_terminal(), bar: None }
+    /// Starts to show `what`, such as `checking`, until the value is dropped.
+    pub(crate) fn start(what: &'static str) -> Self {
+        if !io::stderr().is_terminal() {
+            return Self { shown: None };
+        }
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
+        bar.set_style(style("{spinner} {msg}, {elapsed}"));
+        bar.set_message(what);
+        let (done, wait) = mpsc::channel();
+        let later = bar.clone();
+        let waiting = thread::spawn(move || {
+            if wait.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
+                later.set_draw_target(ProgressDrawTarget::stderr());
+                later.enable_steady_tick(TICK);
+            }
+        });
+        Self { shown: Some(Shown { bar, counting: false, done, waiting: Some(waiting) }) }
     }
+}
+
+fn style(template: &str) -> ProgressStyle {
+    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
 }
 
 impl Observer for Progress {
     fn leaves(&mut self, done: usize, total: usize) {
-        if !self.terminal || self.start.elapsed() < PATIENCE {
-            return;
-        }
+        let Some(shown) = &mut self.shown else { return };
         let count = |number: usize| u64::try_from(number).unwrap_or(u64::MAX);
-        let bar = self.bar.get_or_insert_with(|| {
-            let style = ProgressStyle::with_template("{bar:40} {pos}/{len} leaves, {eta} left");
-            ProgressBar::new(count(total)).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
-        });
-        bar.set_position(count(done));
+        if !shown.counting {
+            shown.counting = true;
+            shown.bar.set_style(style("{spinner} {msg} {bar:40} {pos}/{len} leaves, {elapsed}"));
+            shown.bar.set_length(count(total));
+        }
+        shown.bar.set_position(count(done));
     }
 }
 
 impl Drop for Progress {
     fn drop(&mut self) {
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
+        if let Some(shown) = &mut self.shown {
+            // The thread may be gone already, and then there is nobody to tell.
+            let _ = shown.done.send(());
+            if let Some(waiting) = shown.waiting.take() {
+                let _ = waiting.join();
+            }
+            shown.bar.finish_and_clear();
         }
     }
 }

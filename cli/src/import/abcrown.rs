@@ -2,6 +2,7 @@
 
 use super::exit_codes;
 use crate::failure::Failure;
+use crate::progress::Progress;
 use crate::{digest, input, output};
 use certkern_abcrown::SourceNames;
 use certkern_wire::Limits;
@@ -34,6 +35,7 @@ pub(crate) struct Abcrown {
 impl Abcrown {
     pub(crate) fn run(&self) -> Result<u8, Failure> {
         let limits = Limits::default();
+        let progress = Progress::start("importing");
         let (manifest, tensors) = (self.dump.join("manifest.json"), self.dump.join("tensors.safetensors"));
         let read = |path: &Path| input::file(path, &limits);
         let (manifest_bytes, tensors_bytes) = (read(&manifest)?, read(&tensors)?);
@@ -49,6 +51,7 @@ impl Abcrown {
         let bundle = certkern_abcrown::convert(&manifest_bytes, &tensors_bytes, &onnx, &property, &names)
             .map_err(|error| Failure::Import(format!("{}: {error}", self.dump.display())))?;
         certkern_abcrown::write(&bundle, &self.output).map_err(|error| Failure::io("write", &self.output, &error))?;
+        drop(progress);
         output::print(&digest::text(&digest::of_bundle(bundle.files, &limits)?))?;
         Ok(0)
     }

@@ -2,6 +2,7 @@
 
 use super::exit_codes;
 use crate::failure::Failure;
+use crate::progress::Progress;
 use crate::{digest, input, output};
 use certkern_graph::Graph;
 use certkern_onnx::Imported;
@@ -34,6 +35,7 @@ pub(crate) struct Onnx {
 impl Onnx {
     pub(crate) fn run(&self) -> Result<u8, Failure> {
         let limits = Limits::default();
+        let progress = Progress::start("importing");
         let bytes = input::file(&self.network, &limits)?;
         output::keep_clear(&self.output, &[&self.network])?;
         refuse_other_folder(&self.output)?;
@@ -45,6 +47,7 @@ impl Onnx {
         output::write_file(&self.output.join(GRAPH), imported.graph.as_bytes())?;
         let digests = digest::text(&digest::of_graph(&graph));
         let (nodes, from, to) = (graph.nodes().len(), &imported.input_shape, &imported.output_shape);
+        drop(progress);
         output::print(&format!("{digests}nodes    {nodes}\ninput    {from:?}\noutput   {to:?}\n"))?;
         Ok(0)
     }
