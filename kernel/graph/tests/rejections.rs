@@ -273,6 +273,8 @@ fn convolutions() {
         ("padding", "[0,0]"),
         ("padding_after", "[]"),
         ("dilation", "[0]"),
+        ("dilation", "[18446744073709551615]"),
+        ("stride", "[2147483649]"),
         ("groups", "0"),
         ("groups", "3"),
         ("in_channels", "0"),
@@ -290,7 +292,6 @@ fn convolutions() {
         ("input_spatial", "[3]"),
         ("kernel", "[5]"),
         ("dilation", "[4]"),
-        ("dilation", "[18446744073709551615]"),
         ("padding", "[18446744073709551615]"),
     ] {
         refused(&convolution(key, value), &[("graph.shape-rule", "nodes[1].shape")]);
