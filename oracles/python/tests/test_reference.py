@@ -89,6 +89,29 @@ class Corpus(unittest.TestCase):
         print(f"\nrejected: {cases} cases, {exact} with the exact code\nSKIPPED: {skipped} cases that need --onnx")
 
 
+class SharedDumps(unittest.TestCase):
+    """The two smallest dumps of foreign runs, converted afresh, through both checkers."""
+
+    DUMPS = ROOT.parent / "shared/data/abcrown_dumps"
+    SMALLEST = ("digits_conv_1402_0.1_relusplit", "digits_conv_1403_0.08_relusplit")
+
+    @NEEDS_BINARY
+    def test_smallest(self):
+        if not self.DUMPS.is_dir():
+            if os.environ.get("CERTKERN_REQUIRE_SHARED") == "1":
+                self.fail("../shared is absent")
+            self.skipTest("SKIPPED: ../shared is absent")
+        for name in self.SMALLEST:
+            with self.subTest(dump=name), tempfile.TemporaryDirectory() as folder:
+                dump, bundle = self.DUMPS / name, Path(folder) / "bundle"
+                (net,), (prop,) = dump.glob("*.onnx"), dump.glob("*.vnnlib")
+                command = [BINARY, "import", "abcrown", dump, "--onnx", net, "--property", prop, "-o", bundle]
+                subprocess.run(command, capture_output=True, check=True)
+                code, verdict = run([bundle, "--property", prop])
+                self.assertEqual((code, verdict), run_binary(bundle))
+                self.assertEqual(verdict[:17], "s ACCEPTED unsat ")
+
+
 def graph_of(nodes, outputs):
     """A graph from (kind, parents, shape, members) with its payload in the nodes."""
     listed = [{"id": i, "kind": k, "parents": p, "shape": s, **m} for i, (k, p, s, m) in enumerate(nodes)]
