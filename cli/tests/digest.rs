@@ -1,6 +1,6 @@
 //! `certkern digest`, against the manifest of a bundle and against SHA-256 of canonical bytes written out here.
 
-use crate::support::{certkern, small_bundle, small_dump, text};
+use crate::support::{certkern, root, small_bundle, small_dump, text};
 use serde_json::Value;
 use std::fs;
 
@@ -21,6 +21,20 @@ fn a_bundle_and_its_documents_have_the_digests_of_the_manifest() {
         let lines = certkern([&["digest"][..], &files].concat()).stdout;
         let roles: Vec<&str> = lines.lines().map(|line| line.split_whitespace().next().unwrap()).collect();
         assert_eq!(roles, ["graph", "payload", "input", "output"]);
+    }
+}
+
+/// The digests of input and output in the page were computed with Python's hashlib from its own table.
+#[test]
+fn the_worked_example_of_the_specification_is_right() {
+    let schemas = root().join("schemas");
+    let (graph, property) = (schemas.join("example/graph.json"), schemas.join("example/property.json"));
+    let run = certkern(["digest", text(&graph), text(&property)]);
+    let page = fs::read_to_string(schemas.join("SPEC.md")).unwrap();
+    assert_eq!((run.code, run.stdout.lines().count()), (0, 4), "{}", run.stderr);
+    for line in run.stdout.lines() {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        assert!(page.contains(&format!("| {} | `{}` |", words[0], words[1])), "{line}");
     }
 }
 
