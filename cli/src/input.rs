@@ -37,7 +37,7 @@ pub(crate) type Named = (String, Vec<u8>);
 /// Reads one file, with its name.
 ///
 /// # Errors
-/// As for [`file`].
+/// As for `file`.
 pub(crate) fn named(path: &Path, limits: &Limits) -> Result<Named, Failure> {
     Ok((path.display().to_string(), file(path, limits)?))
 }
