@@ -1,25 +1,12 @@
 //! Programs at a point: exact values of a program of piecewise linear functions with dyadic coefficients.
 
+use crate::num::denominator::{common_denominator, odd_part};
 use crate::num::{Dyadic, Rational};
 use crate::program::{Primitive, Program};
 use num_bigint::BigInt;
-use num_integer::Integer;
-use num_traits::One;
 
 /// The longest common denominator that is computed with.
 const DENOMINATOR_BITS: u64 = 1 << 14;
-
-/// The least common multiple; `None` if it is excessively long.
-fn common_multiple<'a>(denominators: impl Iterator<Item = &'a BigInt>) -> Option<BigInt> {
-    let mut lcm = BigInt::one();
-    for denominator in denominators {
-        lcm = lcm.lcm(denominator);
-        if lcm.bits() > DENOMINATOR_BITS {
-            return None;
-        }
-    }
-    Some(lcm)
-}
 
 /// The values of one node: numerators over one positive denominator.
 struct Point {
@@ -40,7 +27,8 @@ impl Program {
                     let parents = affine.terms().iter().map(|term| points.get(term.parent));
                     let parents = parents.collect::<Option<Vec<_>>>()?;
                     // Σ L (n/q) + b over D is (Σ L (Q/q)·n + Q·b) / (Q·D) for the common multiple Q of all q.
-                    let common = common_multiple(parents.iter().map(|parent| &parent.denominator))?;
+                    let common =
+                        common_denominator(parents.iter().map(|parent| &parent.denominator), DENOMINATOR_BITS)?;
                     let mut sums = match affine.bias() {
                         Some(bias) => {
                             let scale = Dyadic::new(common.clone(), 0);
@@ -69,9 +57,7 @@ impl Program {
 impl Point {
     /// `x` over the least odd common denominator of its coordinates.
     fn of(x: &[Rational]) -> Option<Self> {
-        let odd = |d: &BigInt| d >> d.trailing_zeros().unwrap_or(0);
-        let odd: Vec<BigInt> = x.iter().map(|value| odd(value.denom())).collect();
-        let denominator = common_multiple(odd.iter())?;
+        let denominator = common_denominator(x.iter().map(|value| odd_part(value.denom())), DENOMINATOR_BITS)?;
         let scale = Rational::from_integer(denominator.clone());
         let numerators = x.iter().map(|value| Dyadic::from_rational(&(value * &scale)));
         Some(Self { numerators: numerators.collect::<Option<Vec<_>>>()?, denominator })

@@ -1,9 +1,9 @@
 //! Regions of inputs: boxes with rational ends.
 
 use crate::interval::Interval;
+use crate::num::denominator::{common_denominator, odd_part};
 use crate::num::{Dyadic, Planes, Rational};
 use num_bigint::BigInt;
-use num_integer::Integer;
 use num_traits::One;
 
 /// Digits that box ends keep in the last step of backward bounding; more are rounded outward.
@@ -38,15 +38,8 @@ impl Region {
         if lower.iter().zip(&upper).any(|(l, u)| l > u) {
             return Ok(None);
         }
-        let mut denominator = BigInt::one();
-        for end in lower.iter().chain(&upper) {
-            let odd = end.denom() >> end.denom().trailing_zeros().unwrap_or(0);
-            denominator = denominator.lcm(&odd);
-            if denominator.bits() > DENOMINATOR_BITS {
-                denominator = BigInt::one();
-                break;
-            }
-        }
+        let odd = lower.iter().chain(&upper).map(|end| odd_part(end.denom()));
+        let denominator = common_denominator(odd, DENOMINATOR_BITS).unwrap_or_else(BigInt::one);
         let scale = Rational::from_integer(denominator.clone());
         let scaled = |ends: &[Rational]| -> Vec<Interval> {
             ends.iter().map(|end| end * &scale).map(|end| Interval::around(&end, &end)).collect()

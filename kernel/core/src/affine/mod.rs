@@ -7,11 +7,11 @@ pub use convolution::Convolution;
 pub use map::LinearMap;
 
 use crate::interval::Interval;
+use crate::num::denominator::{common_denominator, odd_part};
 use crate::num::{Dyadic, Planes, Rational};
 use crate::program::NodeId;
 use crate::tensor::{Tensor, Values};
 use num_bigint::BigInt;
-use num_integer::Integer;
 use num_traits::One;
 
 /// A linear map of one earlier node.
@@ -44,7 +44,8 @@ impl Affine {
             Some(bias) => Some(over_one_denominator(bias)?),
         };
         let own = bias.iter().map(|(denominator, _)| denominator);
-        let denominator = common_denominator(terms.iter().map(|term| term.map.denominator()).chain(own))?;
+        let denominator =
+            common_denominator(terms.iter().map(|term| term.map.denominator()).chain(own), DENOMINATOR_BITS)?;
         let scaled = |term: Term| Some(Term { parent: term.parent, map: term.map.over(&denominator)? });
         let terms = terms.into_iter().map(scaled).collect::<Option<Vec<Term>>>()?;
         let bias = match bias {
@@ -104,23 +105,11 @@ const DENOMINATOR_BITS: u64 = 1024;
 /// The longest span of the bits of a tensor, from the last of any value to the first of any. Binary64 numbers span 2098.
 const SPAN_BITS: i64 = 4096;
 
-/// The least common multiple; `None` if it is excessively long.
-fn common_denominator<'a>(denominators: impl Iterator<Item = &'a BigInt>) -> Option<BigInt> {
-    let mut lcm = BigInt::one();
-    for denominator in denominators {
-        lcm = lcm.lcm(denominator);
-        if lcm.bits() > DENOMINATOR_BITS {
-            return None;
-        }
-    }
-    Some(lcm)
-}
-
 /// The least odd denominator of all elements of a tensor, and the elements times it. `None` if these are excessively long.
 fn over_one_denominator(tensor: &Tensor) -> Option<(BigInt, Vec<Dyadic>)> {
     if let Values::Exact(values) = tensor.values() {
-        let odd = values.iter().map(|value| odd_part(value.denom())).collect::<Vec<_>>();
-        let denominator = common_denominator(odd.iter())?;
+        let odd = values.iter().map(|value| odd_part(value.denom()));
+        let denominator = common_denominator(odd, DENOMINATOR_BITS)?;
         let scale = Rational::from_integer(denominator.clone());
         let exact = values.iter().map(|value| Dyadic::from_rational(&(value * &scale)));
         return within_span(exact.collect::<Option<Vec<_>>>()?).map(|values| (denominator, values));
@@ -134,9 +123,4 @@ fn within_span(values: Vec<Dyadic>) -> Option<Vec<Dyadic>> {
     let low = values.iter().filter(|value| !value.is_zero()).map(Dyadic::exponent).min().unwrap_or(0);
     let high = values.iter().filter_map(Dyadic::magnitude).max().unwrap_or(low);
     (high.saturating_sub(low) <= SPAN_BITS).then_some(values)
-}
-
-/// `n` without its factors of two.
-fn odd_part(n: &BigInt) -> BigInt {
-    n >> n.trailing_zeros().unwrap_or(0)
 }

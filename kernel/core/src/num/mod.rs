@@ -2,6 +2,7 @@
 
 mod accumulators;
 pub mod ball;
+pub(crate) mod denominator;
 pub mod dyadic;
 pub mod matrix;
 pub mod planes;

@@ -8,6 +8,7 @@ use super::quotient::Quotient;
 use super::scope::{Scope, Side};
 use crate::affine::Affine;
 use crate::func::Function;
+use crate::num::denominator::common_denominator;
 use crate::num::{Dyadic, Planes, Rational};
 use crate::program::{NodeId, Primitive, Program};
 use crate::property::{Row, Variable};
@@ -140,13 +141,8 @@ impl Form {
 
     /// The least common denominator of the coefficients, and a check that neither it nor that of the constant is excessively long.
     fn denominator(&self) -> Result<BigInt, RuleError> {
-        let mut lcm = BigInt::one();
-        for coefficient in self.terms.values() {
-            lcm = lcm.lcm(coefficient.denom());
-            if lcm.bits() > DENOMINATOR_BITS {
-                return Err(RuleError::DenominatorBits);
-            }
-        }
+        let coefficients = self.terms.values().map(|coefficient| coefficient.denom());
+        let lcm = common_denominator(coefficients, DENOMINATOR_BITS).ok_or(RuleError::DenominatorBits)?;
         if self.constant.denom().bits() > DENOMINATOR_BITS { Err(RuleError::DenominatorBits) } else { Ok(lcm) }
     }
 
