@@ -1,16 +1,21 @@
 //! `certkern check`: the kernel's verdict on a certificate, and where the user gives them, the comparison with the user's own files.
 
 use crate::failure::Failure;
-use crate::input::{self, Input};
+use crate::input::{self, Bundle, is_folder};
 use crate::outcome::{Outcome, Presentation};
 use crate::own_files::OwnFiles;
+use crate::parts;
 use crate::progress::Progress;
 use crate::source::Texts;
-use certkern_claims::Files;
+use certkern_claims::{Arith, Files, Opened};
 use certkern_seal::Verdict;
 use certkern_wire::Limits;
+use certkern_wire::tensors::Source;
+use clap::ValueEnum;
 use serde_json::json;
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
+use std::thread;
 use std::time::Instant;
 
 pub(crate) const HELP: &str = "\
@@ -26,7 +31,12 @@ around it (times, file names, line and column of each fault) are the command lin
 after a usage error or an internal error.
 
 With --onnx and --property the files are read afresh and compared with those of the certificate, after the
-kernel has accepted it. A difference, or an ONNX file that cannot be imported, is a rejection `bind.<role>`.";
+kernel has accepted it. A difference, or an ONNX file that cannot be imported, is a rejection `bind.<role>`.
+
+With --arith auto every leaf is first tried in binary64, each rounding charged to its bound, and what that does
+not close is decided in exact numbers; the report counts both and says what is assumed of the floating-point
+unit. With --arith exact no floating-point unit is trusted. Verdict, claim digest and report do not depend on
+--jobs; the hints are read while they are used and do not lie in memory.";
 
 /// The arguments of `certkern check`.
 #[derive(clap::Args)]
@@ -40,14 +50,35 @@ pub(crate) struct Check {
     /// Read this property afresh (VNN-LIB, or JSON by the ending .json) and compare it with the region and the unsafe set
     #[arg(long, value_name = "FILE")]
     property: Option<PathBuf>,
+    /// Which arithmetic decides
+    #[arg(long, value_enum, default_value = "auto")]
+    arith: Tiers,
+    /// Threads to check on [default: one for each processor]
+    #[arg(long, value_name = "N")]
+    jobs: Option<NonZeroUsize>,
     #[command(flatten)]
     presentation: Presentation,
+}
+
+/// Which arithmetic decides.
+#[derive(Clone, Copy, ValueEnum)]
+enum Tiers {
+    /// binary64 where it suffices, else exact numbers
+    Auto,
+    /// Exact numbers alone
+    Exact,
 }
 
 /// The bytes that a check reads.
 struct Sources {
     input: Input,
     own: OwnFiles,
+}
+
+/// What is to be checked.
+enum Input {
+    Bundle(Bundle),
+    Document(Vec<u8>),
 }
 
 impl Check {
@@ -63,7 +94,7 @@ impl Check {
             Err(failure) => Err(failure.rejection()?),
         };
         let (verdict, texts) = match &sources {
-            Ok(sources) => (sources.check(&limits), sources.texts()),
+            Ok(sources) => (self.verdict(sources, &limits)?, sources.texts()),
             Err(rejection) => (Verdict::Rejected(rejection.clone()), Texts::new()),
         };
         let shown = |path: &Path| path.display().to_string();
@@ -93,22 +124,47 @@ impl Check {
         let named = |path: &PathBuf| input::named(path, limits);
         let onnx = self.onnx.as_ref().map(named).transpose()?;
         let property = self.property.as_ref().map(named).transpose()?;
-        Ok(Sources { input: Input::read(&self.input, limits)?, own: OwnFiles { onnx, property } })
+        let input = if is_folder(&self.input)? {
+            Input::Bundle(Bundle::read(&self.input, limits)?)
+        } else {
+            Input::Document(input::file(&self.input, limits)?)
+        };
+        Ok(Sources { input, own: OwnFiles { onnx, property } })
+    }
+
+    fn verdict(&self, sources: &Sources, limits: &Limits) -> Result<Verdict, Failure> {
+        let verdict = match &sources.input {
+            Input::Bundle(bundle) => self.check(bundle, limits)?,
+            Input::Document(bytes) => certkern_claims::check_document(bytes, limits),
+        };
+        Ok(sources.own.compare(verdict, limits))
+    }
+
+    fn check(&self, Bundle { files, hints }: &Bundle, limits: &Limits) -> Result<Verdict, Failure> {
+        let arith = match self.arith {
+            Tiers::Auto => Arith::Auto,
+            Tiers::Exact => Arith::Exact,
+        };
+        let jobs = self.jobs.or_else(|| thread::available_parallelism().ok()).map_or(1, NonZeroUsize::get);
+        let files: Files<'_> = files.iter().map(|(name, bytes)| (name.clone(), bytes.as_slice())).collect();
+        let streamed = hints.as_ref().map(|(name, hints)| (name.as_str(), hints as &dyn Source));
+        let progress = Progress::start("checking");
+        let verdict = match Opened::new(&files, streamed, limits, arith) {
+            Ok(opened) => {
+                progress.expect(opened.entries());
+                parts::check(&opened, jobs, &progress)?
+            }
+            Err(rejection) => Verdict::Rejected(rejection),
+        };
+        let fault = hints.as_ref().and_then(|(name, hints)| Some((name, hints.fault()?)));
+        match (&verdict, fault) {
+            (Verdict::Rejected(_), Some((name, error))) => Err(Failure::io("read", &self.input.join(name), error)),
+            _ => Ok(verdict),
+        }
     }
 }
 
 impl Sources {
-    fn check(&self, limits: &Limits) -> Verdict {
-        let verdict = match &self.input {
-            Input::Folder(files) => {
-                let files: Files<'_> = files.iter().map(|(name, bytes)| (name.clone(), bytes.as_slice())).collect();
-                certkern_claims::check_bundle(&files, limits, &mut Progress::start("checking"))
-            }
-            Input::File(bytes) => certkern_claims::check_document(bytes, limits),
-        };
-        self.own.compare(verdict, limits)
-    }
-
     /// The texts in which faults may lie.
     fn texts(&self) -> Texts<'_> {
         let mut texts = Texts::new();
@@ -117,8 +173,10 @@ impl Sources {
         }
         // The files of the certificate come last: theirs are the names in a bundle.
         match &self.input {
-            Input::Folder(files) => texts.extend(files.iter().map(|(name, bytes)| (name.as_str(), bytes.as_slice()))),
-            Input::File(bytes) => drop(texts.insert("", bytes)),
+            Input::Bundle(bundle) => {
+                texts.extend(bundle.files.iter().map(|(name, bytes)| (name.as_str(), bytes.as_slice())))
+            }
+            Input::Document(bytes) => drop(texts.insert("", bytes)),
         }
         texts
     }

@@ -2,7 +2,7 @@
 
 use crate::Format;
 use crate::failure::Failure;
-use crate::input::Input;
+use crate::input::{self, Input, MANIFEST};
 use crate::output;
 use certkern_graph::Graph;
 use certkern_wire::{Limits, Rejection, Role, digest, json};
@@ -89,10 +89,9 @@ pub(crate) fn of_graph(graph: &Graph) -> Digests {
 impl Documents {
     /// The documents that the manifest names.
     fn of_bundle(mut files: BTreeMap<String, Vec<u8>>, limits: &Limits) -> Result<Self, Failure> {
-        const MANIFEST: &str = "bundle.json";
         let manifest =
             files.remove(MANIFEST).ok_or_else(|| Failure::Usage("the folder has no bundle.json".to_owned()))?;
-        let named = |role| named(&manifest, role, limits).map_err(|rejection| rejection.in_file(MANIFEST));
+        let named = |role| input::named_in(&manifest, role, limits).map_err(|rejection| rejection.in_file(MANIFEST));
         let mut take = |role| -> Result<_, Failure> {
             let name = named(role)?;
             let bytes = files.remove(&name);
@@ -152,11 +151,4 @@ impl Documents {
 fn format(bytes: &[u8], limits: &Limits) -> Result<String, Rejection> {
     let document = json::parse(bytes, limits)?;
     Ok(document.object("")?.required("format")?.string("format")?.to_owned())
-}
-
-/// The file that a manifest names for a role.
-fn named(manifest: &[u8], role: &'static str, limits: &Limits) -> Result<String, Rejection> {
-    let document = json::parse(manifest, limits)?;
-    let mut files = document.object("")?.required("files")?.object("files")?;
-    Ok(files.required(role)?.string(&format!("files.{role}"))?.to_owned())
 }

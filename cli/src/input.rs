@@ -1,8 +1,9 @@
 //! Files as bytes: strict about what a bundle may hold, and never more than the limits in memory.
 
 use crate::failure::Failure;
+use crate::hints::Hints;
 use certkern_wire::limits::{Limits, within};
-use certkern_wire::{Fault, Place, Reason, Rejection};
+use certkern_wire::{Fault, Place, Reason, Rejection, json};
 use std::collections::BTreeMap;
 use std::fs::{self, DirEntry, File};
 use std::io::{self, Read};
@@ -10,6 +11,9 @@ use std::path::Path;
 
 /// Files that are read from one folder. A bundle has at most six; of a folder with more, no file is read.
 const MOST_FILES: usize = 16;
+
+/// The file that says what the others are.
+pub(crate) const MANIFEST: &str = "bundle.json";
 
 /// What stands at a path given on the command line.
 pub(crate) enum Input {
@@ -19,6 +23,14 @@ pub(crate) enum Input {
     File(Vec<u8>),
 }
 
+/// A folder whose manifest may name a file of hints, which stays in the file system.
+pub(crate) struct Bundle {
+    /// The other files by name.
+    pub(crate) files: BTreeMap<String, Vec<u8>>,
+    /// The hints and their name.
+    pub(crate) hints: Option<(String, Hints)>,
+}
+
 impl Input {
     /// Reads a file, or a folder of plain files.
     ///
@@ -26,9 +38,49 @@ impl Input {
     /// A usage error if the path cannot be read; `bundle.file` for each entry of a folder that is no plain file, `limit.bytes` for a
     /// file above the limit.
     pub(crate) fn read(path: &Path, limits: &Limits) -> Result<Self, Failure> {
-        let metadata = fs::metadata(path).map_err(|error| Failure::io("read", path, &error))?;
-        if metadata.is_dir() { folder(path, limits).map(Self::Folder) } else { file(path, limits).map(Self::File) }
+        if is_folder(path)? {
+            Ok(Self::Folder(contents(path, &names(path)?, limits)?))
+        } else {
+            file(path, limits).map(Self::File)
+        }
     }
+}
+
+impl Bundle {
+    /// Reads a folder of plain files, but not its hints.
+    ///
+    /// # Errors
+    /// As [`Input::read`] for a folder.
+    pub(crate) fn read(path: &Path, limits: &Limits) -> Result<Self, Failure> {
+        let mut names = names(path)?;
+        let manifest: Vec<String> = names.extract_if(.., |name| name == MANIFEST).collect();
+        let mut files = contents(path, &manifest, limits)?;
+        // What is wrong with a manifest is for the kernel to say.
+        let hints = files.get(MANIFEST).and_then(|manifest| named_in(manifest, "hints", limits).ok());
+        let mut streamed: Vec<String> = names.extract_if(.., |name| Some(&*name) == hints.as_ref()).collect();
+        files.extend(contents(path, &names, limits)?);
+        let open = |name: String| {
+            let path = path.join(&name);
+            let hints = Hints::open(&path).map_err(|error| Failure::io("read", &path, &error))?;
+            Ok::<_, Failure>((name, hints))
+        };
+        Ok(Self { files, hints: streamed.pop().map(open).transpose()? })
+    }
+}
+
+/// Whether a path is a folder.
+///
+/// # Errors
+/// A usage error if there is nothing.
+pub(crate) fn is_folder(path: &Path) -> Result<bool, Failure> {
+    Ok(fs::metadata(path).map_err(|error| Failure::io("read", path, &error))?.is_dir())
+}
+
+/// The file that a manifest names for a role.
+pub(crate) fn named_in(manifest: &[u8], role: &'static str, limits: &Limits) -> Result<String, Rejection> {
+    let document = json::parse(manifest, limits)?;
+    let mut files = document.object("")?.required("files")?.object("files")?;
+    Ok(files.required(role)?.string(&format!("files.{role}"))?.to_owned())
 }
 
 /// A file of the user by the name under which it was given.
@@ -67,7 +119,8 @@ fn capped(path: &Path, limits: &Limits) -> io::Result<Result<Vec<u8>, Reason>> {
     Ok(within("bytes", bytes.len(), limits.bytes).map(|()| bytes))
 }
 
-fn folder(path: &Path, limits: &Limits) -> Result<BTreeMap<String, Vec<u8>>, Failure> {
+/// The names of the plain files that a folder consists of.
+fn names(path: &Path) -> Result<Vec<String>, Failure> {
     let unreadable = |error: io::Error| Failure::io("read", path, &error);
     let entries: io::Result<Vec<DirEntry>> = fs::read_dir(path).map_err(unreadable)?.take(MOST_FILES + 1).collect();
     let mut entries = entries.map_err(unreadable)?;
@@ -85,17 +138,18 @@ fn folder(path: &Path, limits: &Limits) -> Result<BTreeMap<String, Vec<u8>>, Fai
         let reason = Reason::BundleFile { name, detail: "is a folder with too many files for a bundle" };
         faults.push(Fault { reason, place: Place::default() });
     }
-    if let Some(rejection) = Rejection::of(faults) {
-        return Err(rejection.into());
-    }
-    let mut files = BTreeMap::new();
-    for name in names {
-        let bytes =
-            capped(&path.join(&name), limits).map_err(|error| Failure::io("read", &path.join(&name), &error))?;
-        let bytes = bytes.map_err(|reason| Rejection::from(reason).in_file(&name))?;
-        files.insert(name, bytes);
-    }
-    Ok(files)
+    Rejection::of(faults).map_or(Ok(names), |rejection| Err(rejection.into()))
+}
+
+/// Files of a folder by name.
+fn contents(path: &Path, names: &[String], limits: &Limits) -> Result<BTreeMap<String, Vec<u8>>, Failure> {
+    let read = |name: &String| {
+        let path = path.join(name);
+        let bytes = capped(&path, limits).map_err(|error| Failure::io("read", &path, &error))?;
+        let bytes = bytes.map_err(|reason| Rejection::from(reason).in_file(name))?;
+        Ok((name.clone(), bytes))
+    };
+    names.iter().map(read).collect()
 }
 
 /// The name of an entry that is a regular file. Links are not followed: what they lead to is outside the folder.

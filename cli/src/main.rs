@@ -3,11 +3,13 @@
 mod check;
 mod digest;
 mod failure;
+mod hints;
 mod import;
 mod input;
 mod outcome;
 mod output;
 mod own_files;
+mod parts;
 mod progress;
 mod source;
 mod witness;

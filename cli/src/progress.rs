@@ -21,7 +21,6 @@ pub(crate) struct Progress {
 /// A bar, hidden until the patience of the thread beside it is over.
 struct Shown {
     bar: ProgressBar,
-    counting: bool,
     done: Sender<()>,
     waiting: Option<JoinHandle<()>>,
 }
@@ -43,7 +42,7 @@ impl Progress {
                 later.enable_steady_tick(TICK);
             }
         });
-        Self { shown: Some(Shown { bar, counting: false, done, waiting: Some(waiting) }) }
+        Self { shown: Some(Shown { bar, done, waiting: Some(waiting) }) }
     }
 }
 
@@ -51,16 +50,25 @@ fn style(template: &str) -> ProgressStyle {
     ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
 }
 
-impl Observer for Progress {
-    fn leaves(&mut self, done: usize, total: usize) {
-        let Some(shown) = &mut self.shown else { return };
-        let count = |number: usize| u64::try_from(number).unwrap_or(u64::MAX);
-        if !shown.counting {
-            shown.counting = true;
+impl Progress {
+    /// Tells how many entries there are to close.
+    pub(crate) fn expect(&self, entries: usize) {
+        if let Some(shown) = &self.shown {
             shown.bar.set_style(style("{spinner} {msg} {bar:40} {pos}/{len} leaves, {elapsed}"));
-            shown.bar.set_length(count(total));
+            shown.bar.set_length(number(entries));
         }
-        shown.bar.set_position(count(done));
+    }
+}
+
+fn number(entries: usize) -> u64 {
+    u64::try_from(entries).unwrap_or(u64::MAX)
+}
+
+impl Observer for Progress {
+    fn closed(&self, entries: usize) {
+        if let Some(shown) = &self.shown {
+            shown.bar.inc(number(entries));
+        }
     }
 }
 

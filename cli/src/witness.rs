@@ -97,7 +97,7 @@ impl Witness {
         };
         let bundle = sources.bundle(&examined);
         let files: Files<'_> = bundle.files.iter().map(|(name, bytes)| (name.clone(), bytes.as_slice())).collect();
-        let verdict = certkern_claims::check_bundle(&files, &limits, &mut Progress::start("checking"));
+        let verdict = certkern_claims::check_bundle(&files, &limits, &Progress::start("checking"));
         let verdict = sources.own_files().compare(verdict, &limits);
         if let Some(output) = &self.output {
             certkern_abcrown::write(&bundle, output).map_err(|error| Failure::io("write", output, &error))?;

@@ -85,3 +85,29 @@ fn what_cannot_be_imported_is_told() {
     certkern(["import", "onnx", "absent", "-o", text(&out)]).expect_usage("cannot read absent");
     certkern(["import", "onnx", text(&net)]).expect_usage("--output");
 }
+
+#[test]
+fn a_dump_without_its_files_is_told() {
+    let scratch = tempfile::tempdir().unwrap();
+    let [small, net, property] = small_dump();
+    let (dump, out) = (scratch.path().join("dump"), scratch.path().join("out"));
+    fs::create_dir(&dump).unwrap();
+    let import = || {
+        let (onnx, property) = (text(&net), text(&property));
+        certkern(["import", "abcrown", text(&dump), "--onnx", onnx, "--property", property, "-o", text(&out)])
+    };
+    import().expect_usage("manifest.json");
+    // What the hook has written before it is finished.
+    fs::create_dir(dump.join(".partial")).unwrap();
+    let cut = import();
+    assert_eq!((cut.code, cut.stdout.as_str()), (2, ""));
+    assert!(cut.stderr.contains("manifest.json is missing; the run was cut off, run it again"), "{}", cut.stderr);
+    fs::copy(small.join("manifest.json"), dump.join("manifest.json")).unwrap();
+    import().expect_usage("tensors.safetensors");
+    // Of a folder of another dump the name is told.
+    fs::write(dump.join("tensors.safetensors"), "").unwrap();
+    let empty = import();
+    let wanted = format!("{}: tensors.safetensors: no safetensors file, or cut off", text(&dump));
+    assert!(empty.code == 2 && empty.stderr.contains(&wanted), "{}", empty.stderr);
+    assert!(!out.exists());
+}

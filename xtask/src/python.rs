@@ -44,7 +44,7 @@ fn run_quietly(command: &mut Command) -> Result<Output, String> {
 ///
 /// # Errors
 /// If there is no Python, or pip fails.
-fn environment(root: &Path) -> Result<PathBuf, String> {
+pub(crate) fn environment(root: &Path) -> Result<PathBuf, String> {
     let (folder, requirements) = (root.join("target/python"), root.join(REQUIREMENTS));
     let wanted = fs::read_to_string(&requirements).map_err(|error| format!("{REQUIREMENTS}: {error}"))?;
     let (python, made) = (folder.join("bin/python"), folder.join("requirements.txt"));

@@ -37,6 +37,13 @@ impl Abcrown {
         let limits = Limits::default();
         let progress = Progress::start("importing");
         let (manifest, tensors) = (self.dump.join("manifest.json"), self.dump.join("tensors.safetensors"));
+        // The hook puts the manifest in place last, and takes its folder of parts away then.
+        if !manifest.exists() && self.dump.join(".partial").is_dir() {
+            let dump = self.dump.display();
+            let text =
+                format!("{dump} holds no finished dump: manifest.json is missing; the run was cut off, run it again");
+            return Err(Failure::Import(text));
+        }
         let read = |path: &Path| input::file(path, &limits);
         let (manifest_bytes, tensors_bytes) = (read(&manifest)?, read(&tensors)?);
         let (onnx, property) = (read(&self.onnx)?, read(&self.property)?);

@@ -1,14 +1,17 @@
 //! Bundles: the manifest, the files that it names, and the binding of documents to digests.
 
-use crate::{Observer, leaves, witness};
+use crate::leaves::Leaves;
+use crate::{Arith, witness};
+use certkern_core::num::Rational;
 use certkern_core::property::Property;
 use certkern_graph::Graph;
-use certkern_seal::{Digests, Documents, Theorem};
+use certkern_seal::{Digests, Documents};
 use certkern_wire::digest::{GraphDigest, InputDigest, OutputDigest, PayloadDigest};
 use certkern_wire::fields::Fields;
 use certkern_wire::json::{self, Json};
 use certkern_wire::limits::Limits;
 use certkern_wire::reason::{Fault, Reason, Rejection, Role};
+use certkern_wire::tensors::Source;
 use certkern_wire::{property, vnnlib};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -39,28 +42,43 @@ struct Manifest {
     digests: Digests,
 }
 
-pub(crate) fn check(files: &Files<'_>, limits: &Limits, observer: &mut dyn Observer) -> Result<Theorem, Rejection> {
+/// What a bundle claims about its documents, read as far as it is not streamed.
+#[derive(Debug)]
+pub(crate) enum Claim<'a> {
+    Leaves(Box<Leaves<'a>>),
+    Witness(Vec<Rational>),
+}
+
+/// Reads and binds the documents and opens the certificate.
+pub(crate) fn open<'a>(
+    files: &'a Files<'_>,
+    streamed: Option<(&'a str, &'a dyn Source)>,
+    limits: &Limits,
+    arith: Arith,
+) -> Result<(Documents, Claim<'a>), Rejection> {
     let manifest = file(files, MANIFEST)?;
     let manifest = read_manifest(manifest, limits).map_err(|rejection| rejection.in_file(MANIFEST))?;
-    no_strangers(files, &manifest)?;
-    let payload = Some(file(files, &manifest.payload)?);
+    no_strangers(files.keys().map(String::as_str).chain(streamed.map(|(name, _)| name)), &manifest)?;
+    let payload = Some(*file(files, &manifest.payload)?);
     let graph = Graph::read(file(files, &manifest.graph)?, payload, limits);
     let graph = graph.map_err(|rejection| named_payload(rejection, &manifest.payload).in_file(&manifest.graph))?;
     let property = read_property(&manifest.property, file(files, &manifest.property)?, limits)?;
     let documents = Documents::new(graph, property).map_err(|rejection| rejection.in_file(&manifest.property))?;
     documents.bind(&manifest.digests).map_err(|rejection| rejection.in_file(MANIFEST))?;
-    let certificate = (manifest.certificate.as_str(), file(files, &manifest.certificate)?);
-    let hints = match &manifest.hints {
-        Some(name) => Some((name.as_str(), file(files, name)?)),
-        None => None,
+    let certificate = (manifest.certificate.as_str(), *file(files, &manifest.certificate)?);
+    let hints: Option<(&str, &'a dyn Source)> = match (&manifest.hints, streamed) {
+        (Some(name), Some((own, source))) if name == own => Some((name, source)),
+        (Some(name), _) => Some((name, file(files, name)?)),
+        (None, _) => None,
     };
-    match (manifest.kind, hints) {
-        (Kind::Leaves, hints) => leaves::check(&documents, certificate, hints, limits, observer),
-        (Kind::Witness, None) => witness::check(&documents, certificate, limits),
+    let claim = match (manifest.kind, hints) {
+        (Kind::Leaves, hints) => Claim::Leaves(Box::new(Leaves::open(&documents, certificate, hints, limits, arith)?)),
+        (Kind::Witness, None) => Claim::Witness(witness::open(&documents, certificate, limits)?),
         (Kind::Witness, Some((name, _))) => {
-            Err(Reason::BundleFile { name: name.to_owned(), detail: "a witness has no hints" }.into())
+            return Err(Reason::BundleFile { name: name.to_owned(), detail: "a witness has no hints" }.into());
         }
-    }
+    };
+    Ok((documents, claim))
 }
 
 /// Faults of the payload come with the name of its role; here it has a file name.
@@ -82,13 +100,13 @@ pub fn read_property(name: &str, bytes: &[u8], limits: &Limits) -> Result<Proper
     parsed.map_err(|rejection| rejection.in_file(name))
 }
 
-fn file<'a>(files: &Files<'a>, name: &str) -> Result<&'a [u8], Rejection> {
-    let found = files.get(name).copied();
+fn file<'f, 'a>(files: &'f Files<'a>, name: &str) -> Result<&'f &'a [u8], Rejection> {
+    let found = files.get(name);
     found.ok_or_else(|| Reason::BundleFile { name: name.to_owned(), detail: "is not in the bundle" }.into())
 }
 
 /// Every file is named exactly once.
-fn no_strangers(files: &Files<'_>, manifest: &Manifest) -> Result<(), Rejection> {
+fn no_strangers<'f>(mut files: impl Iterator<Item = &'f str>, manifest: &Manifest) -> Result<(), Rejection> {
     let mut known = BTreeSet::from([MANIFEST]);
     let Manifest { graph, payload, property, certificate, hints, .. } = manifest;
     for name in [graph, payload, property, certificate].into_iter().chain(hints) {
@@ -96,8 +114,8 @@ fn no_strangers(files: &Files<'_>, manifest: &Manifest) -> Result<(), Rejection>
             return Err(Reason::BundleFile { name: name.clone(), detail: "is named twice" }.into());
         }
     }
-    match files.keys().find(|name| !known.contains(name.as_str())) {
-        Some(name) => Err(Reason::BundleFile { name: name.clone(), detail: "is not named by the manifest" }.into()),
+    match files.find(|name| !known.contains(name)) {
+        Some(name) => Err(Reason::BundleFile { name: name.to_owned(), detail: "is not named by the manifest" }.into()),
         None => Ok(()),
     }
 }

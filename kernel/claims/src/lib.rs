@@ -55,26 +55,43 @@
 mod bundle;
 mod graph;
 mod leaves;
+mod opened;
 mod witness;
 
 pub use bundle::{Files, read_property};
+pub use opened::{Arith, Opened, Part};
 
 use certkern_seal::Verdict;
 use certkern_wire::limits::Limits;
 
 /// Watches a check go by.
-pub trait Observer {
-    /// `done` of `total` leaf entries are closed.
-    fn leaves(&mut self, done: usize, total: usize);
+pub trait Observer: Sync {
+    /// So many more entries are closed.
+    fn closed(&self, entries: usize);
 }
 
 impl Observer for () {
-    fn leaves(&mut self, _: usize, _: usize) {}
+    fn closed(&self, _: usize) {}
 }
 
-/// Checks a bundle: a folder of files by name, `bundle.json` among them.
-pub fn check_bundle(files: &Files<'_>, limits: &Limits, observer: &mut dyn Observer) -> Verdict {
-    bundle::check(files, limits, observer).into()
+/// Entries that are checked together where nobody else says.
+const PART: usize = 1 << 12;
+
+/// Checks a bundle, a folder of files by name, `bundle.json` among them: all parts, one after the other.
+pub fn check_bundle(files: &Files<'_>, limits: &Limits, observer: &dyn Observer) -> Verdict {
+    let opened = match Opened::new(files, None, limits, Arith::Auto) {
+        Ok(opened) => opened,
+        Err(rejection) => return Verdict::Rejected(rejection),
+    };
+    let entries = opened.entries();
+    let parts = (0..entries).step_by(PART).map(|start| {
+        let part = opened.check(start..start.saturating_add(PART).min(entries), observer);
+        part.map_err(|(_, rejection)| rejection)
+    });
+    match parts.collect::<Result<Vec<Part>, _>>() {
+        Ok(parts) => opened.join(parts),
+        Err(rejection) => Verdict::Rejected(rejection),
+    }
 }
 
 /// Checks a claim that is one JSON document: a graph with its numbers in the nodes.

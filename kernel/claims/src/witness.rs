@@ -3,24 +3,33 @@
 use crate::bundle::{Named, expect, finish};
 use certkern_core::num::Rational;
 use certkern_core::rules::{Judgement, RuleError, Standing};
-use certkern_seal::{Documents, Theorem};
+use certkern_seal::Documents;
 use certkern_wire::limits::Limits;
 use certkern_wire::reason::{Reason, Rejection};
 use certkern_wire::{json, number};
 
-pub(crate) fn check(documents: &Documents, (name, bytes): Named<'_>, limits: &Limits) -> Result<Theorem, Rejection> {
+/// Reads the point, which has a coordinate for each input.
+pub(crate) fn open(
+    documents: &Documents,
+    (name, bytes): Named<'_>,
+    limits: &Limits,
+) -> Result<Vec<Rational>, Rejection> {
     let point = read(bytes, limits).map_err(|rejection| rejection.in_file(name))?;
-    let problem = documents.problem();
-    let inputs = problem.property().inputs();
+    let inputs = documents.problem().property().inputs();
     if point.len() != inputs {
         let text = format!("the point has {} coordinates, the network {inputs} inputs", point.len());
         return Err(Rejection::from(Reason::HintShape(text)).in_file(name));
     }
-    match Judgement::witness(problem, &point) {
-        Ok(judgement) => Theorem::of(&judgement, documents, "witness", Vec::new()),
+    Ok(point)
+}
+
+pub(crate) fn check(documents: &Documents, point: &[Rational]) -> Result<Judgement, Rejection> {
+    let problem = documents.problem();
+    match Judgement::witness(problem, point) {
+        Ok(judgement) => Ok(judgement),
         Err(RuleError::DenominatorBits) => Err(Reason::Limit { name: "denominator-bits", limit: 1 << 14 }.into()),
         Err(_) => {
-            let standing = problem.standing(&point).map_err(|_| Reason::Internal("a point that was checked"))?;
+            let standing = problem.standing(point).map_err(|_| Reason::Internal("a point that was checked"))?;
             Err(miss(&standing).into())
         }
     }

@@ -33,6 +33,7 @@
 )]
 
 pub mod affine;
+pub mod filter;
 pub mod func;
 pub mod interval;
 pub mod num;

@@ -4,6 +4,7 @@ use crate::json::Object;
 use crate::theorem::{Proposition, Subject, Theorem};
 use crate::verdict::Verdict;
 use certkern_wire::reason::Rejection;
+use std::borrow::Cow;
 use std::fmt::Write;
 
 /// How a part of a report is known.
@@ -49,7 +50,7 @@ pub struct Assumption {
     /// `Assumed`, or `Compared` where a test agreed.
     pub evidence: Evidence,
     /// In words.
-    pub text: &'static str,
+    pub text: Cow<'static, str>,
 }
 
 /// All that a verdict says, as data; text and JSON are made from it.
@@ -167,14 +168,20 @@ fn items(theorem: &Theorem) -> Vec<Item> {
         }
     }
     if theorem.proposition() != Proposition::WellShaped {
-        items.push(item("arithmetic", Evidence::Proved, "exact: integers and rationals, no floating-point unit"));
+        let arithmetic = match theorem.binary64() {
+            None => "exact: integers and rationals, no floating-point unit",
+            Some(_) => {
+                "binary64 with every rounding charged to the bound, and exact where that does not suffice (see the counts)"
+            }
+        };
+        items.push(item("arithmetic", Evidence::Proved, arithmetic));
     }
     items
 }
 
 /// What is left to believe.
 fn assumptions(theorem: &Theorem) -> Vec<Assumption> {
-    let assume = |name, evidence, text| Assumption { name, evidence, text };
+    let assume = |name, evidence, text: &'static str| Assumption { name, evidence, text: text.into() };
     let model = match theorem.model() {
         Evidence::Compared => {
             "the graph is the user's model: the ONNX file was imported afresh and gave the same graph and payload; the importer is not trusted code"
@@ -200,6 +207,10 @@ fn assumptions(theorem: &Theorem) -> Vec<Assumption> {
             Evidence::Assumed,
             "what lies outside the graph (normalisation, quantisation, argmax) is not part of the proposition",
         ));
+    }
+    if let Some(product) = theorem.binary64() {
+        let text = format!("IEEE binary64, round to nearest, as compiled; matrix product: {product}").into();
+        list.push(Assumption { name: "binary64", evidence: Evidence::Assumed, text });
     }
     list.push(assume(
         "trusted-base",
@@ -261,7 +272,7 @@ fn accepted_json(theorem: &Theorem, report: &mut Object) {
         let mut object = Object::default();
         object.string("name", assumption.name);
         object.string("evidence", assumption.evidence.name());
-        object.string("text", assumption.text);
+        object.string("text", &assumption.text);
         object
     });
     report.array("assumptions", left);

@@ -51,6 +51,8 @@ pub struct Theorem {
     subject: Subject,
     claim: ClaimDigest,
     counts: Vec<Count>,
+    /// The matrix product by which parts were decided in binary64, if any were.
+    binary64: Option<&'static str>,
     model: Evidence,
     specification: Evidence,
 }
@@ -65,7 +67,8 @@ pub(crate) enum Subject {
 }
 
 impl Theorem {
-    /// The theorem that a closed judgement about the problem of `documents` proves by a certificate of kind `kind`.
+    /// The theorem that a closed judgement about the problem of `documents` proves by a certificate of kind `kind`. `binary64` names the matrix
+    /// product by which parts of it were decided in binary64, if any were.
     ///
     /// # Errors
     /// `internal` if the judgement is of another problem, rests on literals or on one disjunct, or states nothing closed.
@@ -74,6 +77,7 @@ impl Theorem {
         documents: &Documents,
         kind: &'static str,
         counts: Vec<Count>,
+        binary64: Option<&'static str>,
     ) -> Result<Self, Rejection> {
         let problem = documents.problem();
         let proposition = match judgement.statement() {
@@ -97,7 +101,7 @@ impl Theorem {
         let inputs = problem.property().inputs();
         let subject = Subject::Problem { digests, outputs, inputs, disjuncts, vacuous };
         let (model, specification) = (Evidence::Assumed, Evidence::Assumed);
-        Ok(Self { proposition, kind, subject, claim, counts, model, specification })
+        Ok(Self { proposition, kind, subject, claim, counts, binary64, model, specification })
     }
 
     /// The theorem that a graph is well-shaped: a [`Graph`] cannot exist otherwise.
@@ -113,7 +117,7 @@ impl Theorem {
             outputs: graph.output_ids().to_vec(),
         };
         let (model, specification) = (Evidence::Assumed, Evidence::Proved);
-        Self { proposition, kind, subject, claim, counts: Vec::new(), model, specification }
+        Self { proposition, kind, subject, claim, counts: Vec::new(), binary64: None, model, specification }
     }
 
     /// The proposition.
@@ -142,6 +146,12 @@ impl Theorem {
     #[must_use]
     pub fn counts(&self) -> &[Count] {
         &self.counts
+    }
+
+    /// The matrix product by which parts were decided in binary64, if any were.
+    #[must_use]
+    pub fn binary64(&self) -> Option<&'static str> {
+        self.binary64
     }
 
     /// How it is known that the graph is the user's model.

@@ -8,6 +8,8 @@ use crate::reason::Reason;
 pub struct Limits {
     /// `bytes`: bytes of one file. 4 GiB holds a network of a thousand million weights.
     pub bytes: usize,
+    /// `hint-bytes`: bytes of the hints of a certificate, most of which are read by rows: they cost time and no memory.
+    pub hint_bytes: usize,
     /// `json-bytes`: bytes of one JSON document. Bulk belongs in safetensors; a tree takes several times its text.
     pub json_bytes: usize,
     /// `json-depth`, `property-depth`: nesting of JSON values and of VNN-LIB expressions. No known document passes 20.
@@ -49,6 +51,7 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             bytes: 4 << 30,
+            hint_bytes: 1 << 40,
             json_bytes: 256 << 20,
             depth: 64,
             json_values: 40_000_000,

@@ -2,6 +2,7 @@
 
 use crate::limits::{Limits, within};
 use crate::reason::Reason;
+use certkern_core::num::ieee::{BINARY32, BINARY64, Format, Rounding};
 use certkern_core::num::{Dyadic, Rational};
 use num_bigint::{BigInt, BigUint, Sign};
 use num_integer::Integer;
@@ -131,50 +132,21 @@ pub fn about(value: &Rational) -> String {
 /// A negative number that rounds to zero gives the negative zero.
 #[must_use]
 pub fn nearest_binary64(value: &Rational) -> Option<u64> {
-    let magnitude = nearest(value, 52, -1074, 0x7ff)?;
+    let magnitude = nearest(value, BINARY64)?;
     Some(magnitude | (u64::from(value.is_negative()) << 63))
 }
 
 /// Binary32 bits of the number nearest to `value`, as [`nearest_binary64`].
 #[must_use]
 pub fn nearest_binary32(value: &Rational) -> Option<u32> {
-    let magnitude = u32::try_from(nearest(value, 23, -149, 0xff)?).ok()?;
+    let magnitude = u32::try_from(nearest(value, BINARY32)?).ok()?;
     Some(magnitude | (u32::from(value.is_negative()) << 31))
 }
 
-/// The magnitude bits of the nearest number of a format with `width` fraction bits, spacing `2^least` near zero and biased exponent
-/// `top` for infinities.
-///
-/// With `2^e ≤ |v| < 2^(e+1)` the spacing around `v` is `2^s`, `s = max(e − width, least)`. Let `m` be `|v|/2^s` rounded to an
-/// integer. The bits are `(s − least)·2^width + m`: for `s = least` a subnormal or the first normals, otherwise the hidden bit of `m`
-/// adds the missing one to the exponent, and a carry to `m = 2^(width+1)` moves on to the next exponent.
-fn nearest(value: &Rational, width: u32, least: i64, top: u64) -> Option<u64> {
-    let (numer, denom) = (value.numer().magnitude(), value.denom().magnitude());
-    if numer.is_zero() {
-        return Some(0);
-    }
-    let bits = |n: &BigUint| i64::try_from(n.bits()).ok();
-    let estimate = bits(numer)?.checked_sub(bits(denom)?)?;
-    let (left, right) = scaled(numer, denom, estimate);
-    let exponent = if left < right { estimate.checked_sub(1)? } else { estimate };
-    let spacing = exponent.checked_sub(i64::from(width))?.max(least);
-    let (left, right) = scaled(numer, denom, spacing);
-    let (quotient, remainder) = left.div_rem(&right);
-    let up = match (remainder << 1_u32).cmp(&right) {
-        std::cmp::Ordering::Less => false,
-        std::cmp::Ordering::Equal => quotient.is_odd(),
-        std::cmp::Ordering::Greater => true,
-    };
-    let steps = u64::try_from(spacing.checked_sub(least)?).ok().filter(|steps| *steps < top)?;
-    let rounded = quotient.to_u64()?.checked_add(u64::from(up))?;
-    let magnitude = (steps << width).checked_add(rounded)?;
-    (magnitude < top << width).then_some(magnitude)
-}
-
-/// `(n, d)` with `n/d = numer/denom / 2^exponent`.
-fn scaled(numer: &BigUint, denom: &BigUint, exponent: i64) -> (BigUint, BigUint) {
-    let shift = exponent.unsigned_abs();
-    if exponent < 0 { (numer << shift, denom.clone()) } else { (numer.clone(), denom << shift) }
+/// The bits of the magnitude of the nearest number; `None` for infinity.
+fn nearest(value: &Rational, format: Format) -> Option<u64> {
+    let rounded = format.round(value.numer().magnitude(), value.denom().magnitude(), 0, Rounding::Nearest);
+    (rounded.bits < format.infinity()).then_some(rounded.bits)
 }
 
 /// `± magnitude · 10^exponent` in lowest terms. The denominator has only the primes 2 and 5, so no general divisor is sought: that

@@ -2,6 +2,9 @@
 //!
 //! Refused beyond what the format's own library refuses: a name twice, unknown fields, and white space around the header other than
 //! the up to seven spaces with which writers bring its length to a multiple of eight.
+//!
+//! The bytes come from a [`Source`], so a file need not lie in memory. It may change between reads: types, shapes and places are those of
+//! the header, which is read once, and what each read gives is checked by itself.
 
 use crate::fields::element;
 use crate::json::{self, Json};
@@ -9,6 +12,36 @@ use crate::limits::{Limits, within};
 use crate::reason::{Fault, Place, Reason, Rejection};
 use certkern_core::tensor::{Tensor, TensorError, Values};
 use std::collections::BTreeMap;
+use std::fmt::{self, Debug, Formatter};
+use std::ops::Range;
+
+/// The most bytes that are read at a time.
+const CHUNK: usize = 1 << 16;
+
+/// A file that is read in pieces.
+pub trait Source: Sync {
+    /// The number of its bytes.
+    fn length(&self) -> u64;
+
+    /// Fills `into` with the bytes from `offset` on; whether they were all there.
+    #[must_use]
+    fn read(&self, offset: u64, into: &mut [u8]) -> bool;
+}
+
+impl Source for &[u8] {
+    fn length(&self) -> u64 {
+        u64::try_from(self.len()).unwrap_or(u64::MAX)
+    }
+
+    fn read(&self, offset: u64, into: &mut [u8]) -> bool {
+        let start = usize::try_from(offset).unwrap_or(usize::MAX);
+        let found = start.checked_add(into.len()).and_then(|end| self.get(start..end));
+        found.is_some_and(|found| {
+            into.copy_from_slice(found);
+            true
+        })
+    }
+}
 
 /// The type of the elements of a tensor.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,8 +58,8 @@ pub enum Dtype {
     Other(String),
 }
 
-/// A tensor as it stands in the file.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A tensor in its file, or some rows of one. Elements are little endian and row-major.
+#[derive(Clone)]
 pub struct RawTensor<'a> {
     /// Its name.
     pub name: String,
@@ -34,8 +67,13 @@ pub struct RawTensor<'a> {
     pub dtype: Dtype,
     /// Axis lengths; a scalar has none.
     pub shape: Vec<usize>,
-    /// The elements, little endian, row-major. As many bytes as type and shape want.
-    pub data: &'a [u8],
+    source: &'a dyn Source,
+    /// Where its bytes start in the file.
+    offset: usize,
+    /// The bytes of one element.
+    width: usize,
+    /// The place of its first element in the whole tensor.
+    first: usize,
 }
 
 /// The tensors of a file, each to be taken once.
@@ -46,25 +84,47 @@ pub struct TensorFile<'a> {
 }
 
 impl<'a> TensorFile<'a> {
-    /// Reads the header and cuts the file into its tensors.
+    /// Reads the header of a file whose tensors are read whole.
     ///
     /// # Errors
     /// `tensors.header`, `tensors.layout`, `tensors.duplicate`, `tensors.dtype`, `tensors.shape`, any `json.*` at its place in the
     /// header, or `limit.bytes`, `limit.header-bytes`, `limit.tensors`, `limit.rank`, `limit.elements`.
-    pub fn parse(bytes: &'a [u8], limits: &Limits) -> Result<Self, Rejection> {
-        within("bytes", bytes.len(), limits.bytes)?;
-        let (header, data) = split(bytes, limits)?;
-        let header = json::parse(header, limits).map_err(in_header)?;
+    pub fn parse(source: &'a dyn Source, limits: &Limits) -> Result<Self, Rejection> {
+        within("bytes", size(source), limits.bytes)?;
+        Self::streamed(source, limits, |_| false)
+    }
+
+    /// Reads the header of a file of which tensors with the names `by_rows` will be read by rows, so that they may be larger than memory.
+    ///
+    /// # Errors
+    /// As [`TensorFile::parse`], but `limit.bytes` counts what is read whole, and `limit.hint-bytes` the file.
+    pub fn streamed(
+        source: &'a dyn Source,
+        limits: &Limits,
+        by_rows: impl Fn(&str) -> bool,
+    ) -> Result<Self, Rejection> {
+        within("hint-bytes", size(source), limits.hint_bytes)?;
+        let (header, start) = header(source, limits)?;
+        let data = Data { source, start, length: size(source).saturating_sub(start) };
+        let header = json::parse(&header, limits).map_err(in_header)?;
         let members = header.members("").map_err(|fault| in_header(fault.into()))?;
         within("tensors", members.len(), limits.tensors)?;
+        let mut whole = 0_usize;
         let mut entries = Vec::new();
         for (name, json) in members {
             if name == "__metadata__" {
                 metadata(json).map_err(|fault| in_header(fault.into()))?;
-            } else {
-                entries.push(Entry::read(name, json, data, limits).map_err(in_header)?);
+                continue;
             }
+            let by_rows = by_rows(name);
+            let most = if by_rows { limits.hint_bytes } else { limits.elements };
+            let entry = Entry::read(name, json, &data, most, limits).map_err(in_header)?;
+            if !by_rows {
+                whole = whole.saturating_add(entry.end.saturating_sub(entry.begin));
+            }
+            entries.push(entry);
         }
+        within("bytes", whole, limits.bytes)?;
         entries.sort_by_key(|entry| (entry.begin, entry.end));
         let mut end = 0;
         for entry in &entries {
@@ -75,7 +135,7 @@ impl<'a> TensorFile<'a> {
             }
             end = entry.end;
         }
-        if end != data.len() {
+        if end != data.length {
             return Err(Reason::TensorsLayout("bytes after the last tensor").into());
         }
         Ok(Self { tensors: entries.into_iter().map(|entry| (entry.tensor.name.clone(), entry.tensor)).collect() })
@@ -101,14 +161,36 @@ impl<'a> TensorFile<'a> {
     }
 }
 
+impl Debug for RawTensor<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}{:?}", self.name, self.dtype.name(), self.shape)
+    }
+}
+
 impl RawTensor<'_> {
+    /// Some rows, places on the first axis, as a tensor.
+    ///
+    /// # Errors
+    /// `internal` if there are no such rows.
+    pub fn rows(&self, range: Range<usize>) -> Result<Self, Fault> {
+        let part = || {
+            let (most, rest) = self.shape.split_first()?;
+            let length = range.end.checked_sub(range.start).filter(|_| range.end <= *most)?;
+            let before = rest.iter().try_fold(range.start, |n, d| n.checked_mul(*d))?;
+            let offset = self.offset.checked_add(before.checked_mul(self.width)?)?;
+            let shape = std::iter::once(length).chain(rest.iter().copied()).collect();
+            Some(Self { shape, offset, first: self.first.checked_add(before)?, ..self.clone() })
+        };
+        part().ok_or_else(|| self.fault(Reason::Internal("rows that a tensor does not have")))
+    }
+
     /// The elements of a `U32` tensor.
     ///
     /// # Errors
-    /// `tensors.dtype` if it is of another type.
+    /// `tensors.dtype` if it is of another type, `tensors.layout` if its bytes are no longer in the file.
     pub fn u32s(&self) -> Result<Vec<u32>, Fault> {
         match self.dtype {
-            Dtype::U32 => Ok(self.data.as_chunks().0.iter().map(|bytes| u32::from_le_bytes(*bytes)).collect()),
+            Dtype::U32 => self.elements(|bytes| u32::from_le_bytes(*bytes)),
             _ => Err(self.wrong_dtype()),
         }
     }
@@ -116,10 +198,10 @@ impl RawTensor<'_> {
     /// The elements of a `U8` tensor.
     ///
     /// # Errors
-    /// `tensors.dtype` if it is of another type.
-    pub fn u8s(&self) -> Result<&[u8], Fault> {
+    /// As [`RawTensor::u32s`].
+    pub fn u8s(&self) -> Result<Vec<u8>, Fault> {
         match self.dtype {
-            Dtype::U8 => Ok(self.data),
+            Dtype::U8 => self.elements(|[byte]| *byte),
             _ => Err(self.wrong_dtype()),
         }
     }
@@ -127,21 +209,42 @@ impl RawTensor<'_> {
     /// The elements of an `F32` or `F64` tensor, all finite.
     ///
     /// # Errors
-    /// `tensors.dtype` if it is of another type, `tensors.not-finite` at the first NaN or infinity.
+    /// As [`RawTensor::u32s`], and `tensors.not-finite` at the first NaN or infinity.
     pub fn floats(&self) -> Result<Tensor, Fault> {
         let values = match self.dtype {
-            Dtype::F32 => {
-                Values::Binary32(self.data.as_chunks().0.iter().map(|bytes| u32::from_le_bytes(*bytes)).collect())
-            }
-            Dtype::F64 => {
-                Values::Binary64(self.data.as_chunks().0.iter().map(|bytes| u64::from_le_bytes(*bytes)).collect())
-            }
+            Dtype::F32 => Values::Binary32(self.elements(|bytes| u32::from_le_bytes(*bytes))?),
+            Dtype::F64 => Values::Binary64(self.elements(|bytes| u64::from_le_bytes(*bytes))?),
             _ => return Err(self.wrong_dtype()),
         };
         Tensor::new(self.shape.clone(), values).map_err(|error| match error {
             TensorError::Length => self.fault(Reason::Internal("the data fit the shape")),
-            TensorError::NotFinite(index) => self.fault(Reason::TensorsNotFinite { name: self.name.clone(), index }),
+            TensorError::NotFinite(index) => {
+                let index = index.saturating_add(self.first);
+                self.fault(Reason::TensorsNotFinite { name: self.name.clone(), index })
+            }
         })
+    }
+
+    /// Reads the elements, each of `N` bytes.
+    fn elements<const N: usize, T>(&self, element: impl Fn(&[u8; N]) -> T) -> Result<Vec<T>, Fault> {
+        let count = self.shape.iter().try_fold(1_usize, |n, d| n.checked_mul(*d));
+        let bytes = count.and_then(|count| count.checked_mul(N));
+        let (Some(count), Some(mut left)) = (count, bytes) else {
+            return Err(self.fault(Reason::Internal("a shape that was checked")));
+        };
+        let mut elements = Vec::with_capacity(count);
+        let mut chunk = vec![0; left.min(CHUNK)];
+        let mut offset = self.offset;
+        while left > 0 {
+            chunk.truncate(left);
+            if !self.source.read(u64::try_from(offset).unwrap_or(u64::MAX), &mut chunk) {
+                return Err(self.fault(Reason::TensorsLayout("bytes that were in the file are gone")));
+            }
+            elements.extend(chunk.as_chunks::<N>().0.iter().map(&element));
+            left = left.saturating_sub(chunk.len());
+            offset = offset.saturating_add(chunk.len());
+        }
+        Ok(elements)
     }
 
     fn wrong_dtype(&self) -> Fault {
@@ -189,8 +292,16 @@ struct Entry<'a> {
     tensor: RawTensor<'a>,
 }
 
+/// What follows the header.
+struct Data<'a> {
+    source: &'a dyn Source,
+    start: usize,
+    length: usize,
+}
+
 impl<'a> Entry<'a> {
-    fn read(name: &str, json: &Json, data: &'a [u8], limits: &Limits) -> Result<Self, Rejection> {
+    /// Reads an entry of the header, of a tensor of at most `most` elements.
+    fn read(name: &str, json: &Json, data: &Data<'a>, most: usize, limits: &Limits) -> Result<Self, Rejection> {
         let mut fields = json.object(name)?;
         let (dtype, width) = {
             let json = fields.required("dtype")?;
@@ -207,41 +318,50 @@ impl<'a> Entry<'a> {
         };
         within("rank", shape.len(), limits.rank).map_err(fault)?;
         let elements = shape.iter().try_fold(1_usize, |n, d| n.checked_mul(*d)).unwrap_or(usize::MAX);
-        within("elements", elements, limits.elements).map_err(fault)?;
-        let data = match data.get(begin..end) {
-            Some(data) => data,
-            None if begin > end => return Err(fault(Reason::TensorsLayout("a range ends before it begins")).into()),
-            None => return Err(fault(Reason::TensorsLayout("a range reaches beyond the file")).into()),
+        within("elements", elements, most).map_err(fault)?;
+        let Some(bytes) = end.checked_sub(begin) else {
+            return Err(fault(Reason::TensorsLayout("a range ends before it begins")).into());
         };
-        if elements.checked_mul(width) != Some(data.len()) {
-            let expected = format!("{} bytes of {}", data.len(), dtype.name());
-            let name = name.to_owned();
+        if end > data.length {
+            return Err(fault(Reason::TensorsLayout("a range reaches beyond the file")).into());
+        }
+        let name = name.to_owned();
+        if elements.checked_mul(width) != Some(bytes) {
+            let expected = format!("{bytes} bytes of {}", dtype.name());
             return Err(fault(Reason::TensorsShape { name, expected, found: format!("{shape:?}") }).into());
         }
-        Ok(Self { begin, end, tensor: RawTensor { name: name.to_owned(), dtype, shape, data } })
+        let offset = data.start.saturating_add(begin);
+        Ok(Self { begin, end, tensor: RawTensor { name, dtype, shape, source: data.source, offset, width, first: 0 } })
     }
 }
 
-/// The header and the data.
-fn split<'a>(bytes: &'a [u8], limits: &Limits) -> Result<(&'a [u8], &'a [u8]), Rejection> {
+fn size(source: &dyn Source) -> usize {
+    usize::try_from(source.length()).unwrap_or(usize::MAX)
+}
+
+/// The header, and where the data start.
+fn header(source: &dyn Source, limits: &Limits) -> Result<(Vec<u8>, usize), Rejection> {
     let fault = |what| Fault::at(Reason::TensorsHeader(what), "", 0);
-    let Some((length, rest)) = bytes.split_first_chunk::<8>() else {
+    let mut length = [0; 8];
+    if !source.read(0, &mut length) {
         return Err(fault("the file is shorter than eight bytes").into());
-    };
-    let length = usize::try_from(u64::from_le_bytes(*length)).unwrap_or(usize::MAX);
+    }
+    let length = usize::try_from(u64::from_le_bytes(length)).unwrap_or(usize::MAX);
     within("header-bytes", length, limits.header_bytes)?;
-    let Some((header, data)) = rest.split_at_checked(length) else {
+    let start = length.saturating_add(8);
+    let mut header = vec![0; if start <= size(source) { length } else { 0 }];
+    if header.len() != length || !source.read(8, &mut header) {
         return Err(fault("the header is longer than the file").into());
-    };
+    }
     let spaces = header.iter().rev().take_while(|byte| **byte == b' ').count();
     let aligned = spaces == 0 || (spaces < 8 && length.is_multiple_of(8));
-    let json = header.get(..length.saturating_sub(spaces)).unwrap_or_default();
-    if !aligned || !json.starts_with(b"{") || !json.ends_with(b"}") {
+    header.truncate(length.saturating_sub(spaces));
+    if !aligned || !header.starts_with(b"{") || !header.ends_with(b"}") {
         return Err(
             fault("the header is not one object, ended by at most the spaces that align it to eight bytes").into()
         );
     }
-    Ok((json, data))
+    Ok((header, start))
 }
 
 /// The metadata: a map of strings, which nothing here reads.

@@ -105,13 +105,14 @@ fn tensors_never_panic() {
         {
             bytes[..8].copy_from_slice(&(end as u64 - 6).to_le_bytes());
         }
+        let bytes = bytes.as_slice();
         let mut tensors = TensorFile::parse(&bytes, &small())?;
         let names: Vec<String> = tensors.names().map(str::to_owned).collect();
         for name in names {
             let tensor = tensors.take(&name).unwrap();
             let elements: usize = tensor.shape.iter().product();
             for length in
-                [tensor.u8s().map(<[u8]>::len), tensor.u32s().map(|u| u.len()), tensor.floats().map(|f| f.len())]
+                [tensor.u8s().map(|u| u.len()), tensor.u32s().map(|u| u.len()), tensor.floats().map(|f| f.len())]
             {
                 assert_eq!(length.unwrap_or(elements), elements);
             }

@@ -241,10 +241,10 @@ mod tests {
     #[test]
     fn a_removed_box_is_a_gap_with_its_coordinates() {
         for (removed, wanted) in [
-            (0, "disjunct 6: no leaf box covers x[0] in [0, 2], x[1] in [0, 1];"),
-            (1, "disjunct 6: no leaf box covers x[0] in [3, 4], x[1] in [3, 4];"),
+            (0, "tensors.safetensors: disjunct 6: no leaf box covers x[0] in [0, 2], x[1] in [0, 1];"),
+            (1, "tensors.safetensors: disjunct 6: no leaf box covers x[0] in [3, 4], x[1] in [3, 4];"),
             // A part of the gap: without box 2 the cut at x1 = 3 is as even as that at x0 = 2.
-            (2, "disjunct 6: no leaf box covers x[0] in [0, 2], x[1] in [3, 4];"),
+            (2, "tensors.safetensors: disjunct 6: no leaf box covers x[0] in [0, 2], x[1] in [3, 4];"),
         ] {
             let text = tree_of(&without(five_boxes(), removed)).unwrap_err().to_string();
             assert!(text.starts_with(wanted), "{text}");

@@ -118,12 +118,7 @@ impl Context<'_> {
             for (index, leaf) in leaves.iter().enumerate() {
                 // The id of a leaf is its row in the tensors.
                 let row = usize::try_from(leaf.id).ok().filter(|row| *row < rows && !closed.contains_key(row));
-                let row = row.ok_or_else(|| ConvertError::TensorIndex {
-                    name: "the ids of the leaves".to_owned(),
-                    index,
-                    value: i64::try_from(leaf.id).unwrap_or(i64::MAX),
-                    width: rows,
-                })?;
+                let row = row.ok_or(ConvertError::LeafId { index, id: leaf.id, rows })?;
                 let (group, close) = self.leaf_group(leaf, &row_of(&coefficients, row))?;
                 groups.entry(group).or_default().push(self.split_leaf(row, leaf)?);
                 closed.insert(row, close);
@@ -139,19 +134,23 @@ impl Context<'_> {
 
     /// The group of a leaf and what the leaf closes.
     fn leaf_group(&self, leaf: &Leaf, coefficients: &Floats) -> Result<(usize, Closed), ConvertError> {
-        let place = format!("leaf {}", leaf.id);
+        let rows = coefficients.shape.first().copied().unwrap_or(0);
+        for (key, numbers) in [("lb", &leaf.lb), ("rhs", &leaf.rhs)] {
+            if numbers.len() != rows {
+                return Err(ConvertError::LeafNumbers { leaf: leaf.id, key, found: numbers.len(), rows });
+            }
+        }
         // The manifest spells binary32 numbers.
         let rhs = leaf.rhs.iter().map(|rhs| rhs.0 as f32).collect();
-        let rhs = Floats { name: format!("rhs of {place}"), shape: vec![leaf.rhs.len()], values: rhs };
+        let rhs = Floats { name: "rhs".to_owned(), shape: vec![rows], values: rhs };
         let atoms = atoms(coefficients, &rhs, self.problem.property.outputs)?;
-        if leaf.lb.len() != atoms.len() {
-            let wanted = format!("{} bounds", atoms.len());
-            return Err(wrong_shape(&format!("lb of {place}"), &[leaf.lb.len()], &wanted));
-        }
         let margins = leaf.lb.iter().zip(&leaf.rhs).map(|(lb, rhs)| lb.0 - rhs.0).collect();
         match self.groups.group_of(&atoms) {
             Some(group) => Ok((group, Closed { atoms, margins })),
-            None => Err(ConvertError::ForeignAtoms { place, atoms: text_of_atoms(&atoms) }),
+            None => {
+                let place = format!("leaf {} of leaf/C", leaf.id);
+                Err(ConvertError::ForeignAtoms { place, atoms: text_of_atoms(&atoms) })
+            }
         }
     }
 
@@ -202,7 +201,7 @@ impl Context<'_> {
                 Some(group) => group,
                 None if self.groups.are_all(&atoms) => self.groups.groups.len(),
                 None => {
-                    let place = format!("box {index}");
+                    let place = format!("box {index} of box/C");
                     return Err(ConvertError::ForeignAtoms { place, atoms: text_of_atoms(&atoms) });
                 }
             };

@@ -95,7 +95,7 @@ impl Groups {
         for (number, (first_row, part)) in parts.iter().enumerate() {
             let same: Vec<usize> = (0..disjuncts.len()).filter(|d| places_of(part, &disjuncts[*d]).is_some()).collect();
             if same.is_empty() {
-                let place = format!("disjunct {number}");
+                let place = format!("disjunct {number} of spec/C");
                 return Err(ConvertError::ForeignAtoms { place, atoms: text_of_atoms(part) });
             }
             let own: Vec<usize> = same.into_iter().filter(|d| !std::mem::replace(&mut taken[*d], true)).collect();

@@ -1,5 +1,6 @@
 //! Why a dump was not converted.
 
+use crate::manifest::FORMAT;
 use std::fmt;
 
 /// What was found and where. The text of each says what can be done about it.
@@ -49,6 +50,13 @@ pub enum ConvertError {
         /// Their common part.
         region: BoxRegion,
     },
+    /// A tensor file of another length than the manifest says.
+    CutOff {
+        /// Its length.
+        found: usize,
+        /// What the manifest says.
+        wanted: usize,
+    },
     /// A disjunct without leaves that the root bounds do not close.
     DisjunctOpen {
         /// The disjunct.
@@ -65,7 +73,7 @@ pub enum ConvertError {
         /// The atoms.
         atoms: String,
     },
-    /// A document of another format.
+    /// A document of another format, as JSON spells it.
     Format(String),
     /// A part of the region that no leaf covers.
     Gap {
@@ -84,6 +92,26 @@ pub enum ConvertError {
         disjunct: usize,
         /// Its rows.
         rows: String,
+    },
+    /// A leaf whose id names no row of the tensors of leaves, or one that another leaf has.
+    LeafId {
+        /// The place of the leaf in the manifest.
+        index: usize,
+        /// Its id.
+        id: u64,
+        /// How many rows there are.
+        rows: usize,
+    },
+    /// A leaf with another number of bounds or right-hand sides than rows.
+    LeafNumbers {
+        /// The id of the leaf.
+        leaf: u64,
+        /// `lb` or `rhs`.
+        key: &'static str,
+        /// How many numbers stand there.
+        found: usize,
+        /// How many rows the leaf has.
+        rows: usize,
     },
     /// The manifest is not JSON of the expected form.
     Manifest(String),
@@ -124,6 +152,8 @@ pub enum ConvertError {
     Norm(String),
     /// The ONNX file was not imported.
     Onnx(String),
+    /// The tensor file is not the one that the manifest was written with.
+    OtherTensors,
     /// Two leaves that cover the same region.
     Overlap {
         /// The disjunct.
@@ -298,11 +328,58 @@ impl fmt::Display for BoxRegion {
 
 const DUMP_ALL: &str = "dump every leaf that the run closed, and only those";
 
+impl ConvertError {
+    /// The file of the dump in which the fault lies, or from which what is missing is missing. `None` where another file is at fault.
+    fn file(&self) -> Option<&'static str> {
+        match self {
+            Self::Activation { .. }
+            | Self::DisjunctOpen { .. }
+            | Self::Format(_)
+            | Self::Gap { .. }
+            | Self::LeafId { .. }
+            | Self::LeafNumbers { .. }
+            | Self::Manifest(_)
+            | Self::MixedSplits
+            | Self::NoCommonSplit { .. }
+            | Self::NodeCount { .. }
+            | Self::NodeOrder(_)
+            | Self::NodeSize { .. }
+            | Self::Norm(_)
+            | Self::Overlap { .. }
+            | Self::RepeatedLiteral { .. }
+            | Self::Sign { .. }
+            | Self::Threshold { .. }
+            | Self::ThresholdMoved { .. }
+            | Self::UnknownNode { .. } => Some("manifest.json"),
+            Self::BoxGap { .. }
+            | Self::BoxMalformed { .. }
+            | Self::BoxNoCut { .. }
+            | Self::BoxOverlap { .. }
+            | Self::CutOff { .. }
+            | Self::ForeignAtoms { .. }
+            | Self::LackingDisjunct { .. }
+            | Self::MissingTensor(_)
+            | Self::OtherTensors
+            | Self::Region { .. }
+            | Self::RowsDiffer { .. }
+            | Self::Slope { .. }
+            | Self::TensorIndex { .. }
+            | Self::TensorShape { .. }
+            | Self::TensorType { .. }
+            | Self::Tensors(_) => Some("tensors.safetensors"),
+            Self::Graph(_) | Self::Onnx(_) | Self::Property(_) | Self::UnsupportedDisjunct { .. } => None,
+        }
+    }
+}
+
 impl fmt::Display for ConvertError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(file) = self.file() {
+            write!(f, "{file}: ")?;
+        }
         match self {
             Self::Activation { node, kind } => {
-                write!(f, "node {node} of the dump is a {kind}; only dumps of ReLU networks can be converted")
+                write!(f, "node {node} is a {kind}; only dumps of ReLU networks can be converted")
             }
             Self::BoxGap { disjunct, region } => {
                 write!(f, "disjunct {disjunct}: no leaf box covers {region}; {DUMP_ALL}, with input clipping off")
@@ -318,6 +395,10 @@ impl fmt::Display for ConvertError {
             Self::BoxOverlap { disjunct, leaves: (a, b), region } => {
                 write!(f, "disjunct {disjunct}: boxes {a} and {b} both cover {region}; {DUMP_ALL}")
             }
+            Self::CutOff { found, wanted } => write!(
+                f,
+                "{found} bytes where manifest.json says {wanted}; the file is cut off, or of another run: write the dump again"
+            ),
             Self::DisjunctOpen { disjunct, rows, margin: Some(margin) } => write!(
                 f,
                 "disjunct {disjunct} ({rows}) has no leaves, and its root bound misses by {margin}; {DUMP_ALL}"
@@ -327,10 +408,13 @@ impl fmt::Display for ConvertError {
             }
             Self::ForeignAtoms { place, atoms } => write!(
                 f,
-                "{place} of the dump speaks of {atoms}, which is no disjunct of the property; use the property of the run"
+                "{place} speaks of {atoms}, which is no disjunct of the property; use the property of the run"
             ),
             Self::Format(found) => {
-                write!(f, "the dump is of format {found:?}; this converter reads \"abdump-0\"")
+                write!(
+                    f,
+                    "format is {found}; this converter reads {FORMAT:?}: write the dump again with the hook of this version"
+                )
             }
             Self::Gap { disjunct, path, missing } => {
                 write!(f, "disjunct {disjunct}: {path} no leaf covers {missing}; {DUMP_ALL}")
@@ -340,9 +424,16 @@ impl fmt::Display for ConvertError {
                 f,
                 "the dump does not speak of disjunct {disjunct} ({rows}) of the property; use the property of the run"
             ),
-            Self::Manifest(text) => write!(f, "manifest.json: {text}; write the dump again"),
+            Self::LeafId { index, id, rows } => write!(
+                f,
+                "leaves[{index}] has the id {id}, which stands twice or is not in 0 .. {rows}, the rows of leaf/C; write the dump again"
+            ),
+            Self::LeafNumbers { leaf, key, found, rows } => {
+                write!(f, "leaf {leaf} has {found} numbers in {key} for {rows} rows of leaf/C; write the dump again")
+            }
+            Self::Manifest(text) => write!(f, "{text}; write the dump again"),
             Self::MissingTensor(name) => {
-                write!(f, "tensor {name} is absent from the dump; write the dump again")
+                write!(f, "tensor {name} is absent; write the dump again")
             }
             Self::MixedSplits => {
                 write!(f, "the dump holds leaves of ReLU splits and leaf boxes; dump one run of one kind")
@@ -359,19 +450,22 @@ impl fmt::Display for ConvertError {
                 graph.len()
             ),
             Self::NodeOrder(node) => {
-                write!(
-                    f,
-                    "node {node} of the dump stands before one that it reads; write the nodes in evaluation order"
-                )
+                write!(f, "node {node} stands before one that it reads; write the nodes in evaluation order")
             }
             Self::NodeSize { dump, size, graph, width } => write!(
                 f,
-                "node {dump} of the dump holds {size} numbers, node {graph} of the graph {width}; use the ONNX file of the run"
+                "node {dump} holds {size} numbers, node {graph} of the graph {width}; use the ONNX file of the run"
             ),
             Self::Norm(norm) => {
-                write!(f, "the region is a ball of norm {norm}; only boxes (\"inf\") can be converted")
+                write!(f, "norm is {norm}; only boxes (\"inf\") can be converted: run with `specification.norm: .inf`")
             }
             Self::Onnx(text) => write!(f, "the ONNX file was not imported: {text}"),
+            Self::OtherTensors => {
+                write!(
+                    f,
+                    "not the file that manifest.json was written with; copy both files of one dump, or write it again"
+                )
+            }
             Self::Overlap { disjunct, path, leaves: (a, b) } => {
                 write!(f, "disjunct {disjunct}: {path} leaf {a} covers everything, leaf {b} too; {DUMP_ALL}")
             }
@@ -388,7 +482,7 @@ impl fmt::Display for ConvertError {
                 "the slopes for bounds of {start} have other rows for {a} than for {b}; write the dump again with equal rows"
             ),
             Self::Sign { leaf, neuron, sign } => {
-                write!(f, "leaf {leaf} splits {neuron} with sign {sign}; signs are 1 and -1")
+                write!(f, "leaf {leaf} splits {neuron} with sign {sign}; signs are 1 and -1: write the dump again")
             }
             Self::Slope { tensor, index, value } => {
                 write!(
@@ -406,15 +500,15 @@ impl fmt::Display for ConvertError {
                 f,
                 "index {value} at place {index} of tensor {name} stands twice or is not in 0 .. {width}; write the dump again"
             ),
-            Self::Tensors(text) => write!(f, "tensors.safetensors: {text}; write the dump again"),
+            Self::Tensors(text) => write!(f, "no safetensors file, or cut off: {text}; write the dump again"),
             Self::Threshold { leaf, neuron, threshold } => {
-                write!(f, "leaf {leaf} splits {neuron} at {threshold}; thresholds are finite")
+                write!(f, "leaf {leaf} splits {neuron} at {threshold}; points are finite: write the dump again")
             }
             Self::ThresholdMoved { disjunct, path, leaves } => {
                 let [(a, first), (b, second)] = &**leaves;
                 write!(
                     f,
-                    "disjunct {disjunct}: {path} leaf {a} has {first} but leaf {b} has {second}; siblings share one threshold"
+                    "disjunct {disjunct}: {path} leaf {a} has {first} but leaf {b} has {second}; siblings share one threshold: write the dump again"
                 )
             }
             Self::UnknownNode { place, name } => {

@@ -56,6 +56,7 @@ pub fn convert(
     names: &SourceNames,
 ) -> Result<Bundle, ConvertError> {
     let document = manifest::Manifest::read(manifest)?;
+    document.check_tensors(tensors)?;
     let dump = dump::Tensors::read(tensors)?;
     let imported = certkern_onnx::import(onnx).map_err(|error| ConvertError::Onnx(error.to_string()))?;
     let limits = Limits::default();
@@ -69,10 +70,8 @@ pub fn convert(
         "output": digest::output_digest(graph.output_ids(), &exact).to_string(),
     });
     let certificate = certificate::assemble(&document, &dump, &problem::Problem::new(&graph, exact))?;
-    let source = |role: &str, name: &str, bytes: &[u8]| {
-        let sha256: String = Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
-        json!({"role": role, "name": name, "sha256": sha256})
-    };
+    let source =
+        |role: &str, name: &str, bytes: &[u8]| json!({"role": role, "name": name, "sha256": hex_sha256(bytes)});
     let manifest_of_bundle = json!({
         "format": "certkern.bundle.v1",
         "kind": "leaves",
@@ -104,4 +103,9 @@ pub fn convert(
     ];
     let files: BTreeMap<String, Vec<u8>> = files.into_iter().map(|(name, bytes)| (name.to_owned(), bytes)).collect();
     Ok(Bundle { files })
+}
+
+/// The SHA-256 of some bytes in hexadecimal digits.
+fn hex_sha256(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -1,12 +1,15 @@
 //! `manifest.json` of a dump.
 
 use crate::error::ConvertError;
+use crate::hex_sha256;
 use serde::{Deserialize, Deserializer, de};
+
+/// The format that is read.
+pub(crate) const FORMAT: &str = "abdump-0";
 
 /// The manifest, as far as it is used. Other keys are the producer's own business.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Manifest {
-    pub(crate) format: String,
     pub(crate) nodes: Vec<Node>,
     pub(crate) final_name: String,
     #[serde(default)]
@@ -17,6 +20,18 @@ pub(crate) struct Manifest {
     pub(crate) root_alpha: Vec<RootAlpha>,
     #[serde(default)]
     pub(crate) leaves: Vec<Leaf>,
+    /// The length of the tensor file.
+    #[serde(default)]
+    pub(crate) tensors_bytes: Option<usize>,
+    /// The SHA-256 of the tensor file.
+    #[serde(default)]
+    pub(crate) tensors_sha256: Option<String>,
+}
+
+/// What every format has, read first: the rest of a manifest of another format may be anything.
+#[derive(Deserialize)]
+struct Head {
+    format: serde_json::Value,
 }
 
 /// A node of the auto_LiRPA graph.
@@ -99,9 +114,27 @@ impl Manifest {
     /// # Errors
     /// [`ConvertError::Manifest`], or [`ConvertError::Format`] if it is of another format.
     pub(crate) fn read(bytes: &[u8]) -> Result<Self, ConvertError> {
-        let manifest: Self = serde_json::from_slice(&quote_specials(bytes))
-            .map_err(|error| ConvertError::Manifest(error.to_string()))?;
-        if manifest.format == "abdump-0" { Ok(manifest) } else { Err(ConvertError::Format(manifest.format)) }
+        let text = quote_specials(bytes);
+        let broken = |error: serde_json::Error| ConvertError::Manifest(error.to_string());
+        let Head { format } = serde_json::from_slice(&text).map_err(broken)?;
+        if format != FORMAT {
+            return Err(ConvertError::Format(format.to_string()));
+        }
+        serde_json::from_slice(&text).map_err(broken)
+    }
+
+    /// Checks that the tensor file is the one that the manifest was written with, as far as the manifest says.
+    ///
+    /// # Errors
+    /// [`ConvertError::CutOff`], [`ConvertError::OtherTensors`].
+    pub(crate) fn check_tensors(&self, tensors: &[u8]) -> Result<(), ConvertError> {
+        if let Some(wanted) = self.tensors_bytes.filter(|wanted| *wanted != tensors.len()) {
+            return Err(ConvertError::CutOff { found: tensors.len(), wanted });
+        }
+        match &self.tensors_sha256 {
+            Some(wanted) if *wanted != hex_sha256(tensors) => Err(ConvertError::OtherTensors),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -157,8 +190,8 @@ mod tests {
 
     #[test]
     fn other_formats_and_broken_text_are_refused() {
-        let other = br#"{"format": "abdump-1", "final_name": "a", "nodes": []}"#;
-        assert_eq!(Manifest::read(other).unwrap_err(), ConvertError::Format("abdump-1".to_owned()));
+        let other = br#"{"format": "abdump-1", "nodes": {}}"#;
+        assert_eq!(Manifest::read(other).unwrap_err(), ConvertError::Format("\"abdump-1\"".to_owned()));
         assert!(matches!(Manifest::read(b"{"), Err(ConvertError::Manifest(_))));
         assert!(matches!(Manifest::read(b"NaN"), Err(ConvertError::Manifest(_))));
     }

@@ -144,6 +144,9 @@ impl Problem {
 
 /// Whether `rounded` is `exact` after rounding to binary32, by way of whatever other format: within one unit in the last place.
 pub(crate) fn rounds_to(exact: f64, rounded: f32) -> bool {
+    if rounded.is_infinite() {
+        return exact.abs() > f64::from(f32::MAX) && (exact > 0.0) == (rounded > 0.0);
+    }
     let rounded = f64::from(rounded);
     let unit = f64::from(f32::EPSILON) * exact.abs().max(rounded.abs()) + f64::from(f32::MIN_POSITIVE);
     (exact - rounded).abs() <= unit

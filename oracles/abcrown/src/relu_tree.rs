@@ -269,9 +269,9 @@ mod tests {
     #[test]
     fn a_removed_leaf_is_a_gap_with_its_literals() {
         for (removed, wanted) in [
-            (0, "disjunct 4: under /pre[5] ≤ 0 and /pre[7] ≥ 0 no leaf covers /pre[2] ≤ 0;"),
-            (1, "disjunct 4: under /pre[5] ≥ 0 no leaf covers /pre[2] ≥ 0;"),
-            (2, "disjunct 4: under /pre[5] ≤ 0 no leaf covers /pre[7] ≤ 0;"),
+            (0, "manifest.json: disjunct 4: under /pre[5] ≤ 0 and /pre[7] ≥ 0 no leaf covers /pre[2] ≤ 0;"),
+            (1, "manifest.json: disjunct 4: under /pre[5] ≥ 0 no leaf covers /pre[2] ≥ 0;"),
+            (2, "manifest.json: disjunct 4: under /pre[5] ≤ 0 no leaf covers /pre[7] ≤ 0;"),
         ] {
             let mut leaves = five_leaves();
             leaves.remove(removed);
@@ -279,7 +279,7 @@ mod tests {
             assert!(text.starts_with(wanted), "{text}");
         }
         let text = error(&[leaf(0, &[(5, 1, 0.0)])]).to_string();
-        assert!(text.starts_with("disjunct 4: at the root no leaf covers /pre[5] ≤ 0;"), "{text}");
+        assert!(text.starts_with("manifest.json: disjunct 4: at the root no leaf covers /pre[5] ≤ 0;"), "{text}");
     }
 
     #[test]

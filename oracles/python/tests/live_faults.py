@@ -3,10 +3,11 @@
   python tests/live_faults.py --abcrown PATH --certkern BINARY --work FOLDER
 
 Needs the environment of α,β-CROWN, `certs/make` beside this folder and a built `certkern`. Every case runs the same search twice: once
-with the slopes and multipliers that the tool itself saved put in place of the recorded ones ("saved"), once as the hook records them
-("hook"). Both dumps are replayed in float64 and given to the kernel. A leaf counts as lost where the replay on the root bounds that the
-run claims falls short of the bound in the dump for the best row by more than 1e-4, and as open where it does not close at all. For fault 5
-the replay is on root bounds made again from the dumped slopes, as the kernel does it.
+with what the tool itself saved and reported put in place of what was recorded ("saved"), once as the hook records it ("hook"). What is
+saved of a leaf stands beside the bounds that its optimisation returned; the parent's bounds come in with fault 6 alone. Both dumps are
+replayed in float64 and given to the kernel. A leaf counts as lost where the replay on the root bounds that the run claims falls short of
+the bound in the dump for the best row by more than 1e-4, and as open where it does not close at all. For fault 5 the replay is on root
+bounds made again from the dumped slopes, as the kernel does it.
 """
 
 from __future__ import annotations
@@ -38,14 +39,19 @@ class Fault:
     saved: str
 
 
+LARGE_STEPS = ["--lr_alpha", "0.3", "--lr_beta", "0.5"]
+"""Steps that overshoot, so that the best step of a leaf is seldom the last."""
+FEW_HUGE_STEPS = ["--iteration", "6", "--lr_alpha", "1", "--lr_beta", "5"]
 FAULTS = [
     Fault("1 deterministic_opt loses the optimised slopes", "single", ["--deterministic_opt", *NO_PRUNING, *EVERY_STEP], "leaf"),
-    Fault("2 start_save_best 0.5 skips the first half of the steps", "single", NO_PRUNING, "leaf"),
-    Fault("3 pruning_in_iteration writes over closed bounds", "single", EVERY_STEP, "leaf"),
+    Fault("2 start_save_best 0.5 skips the first half of the steps", "single", [*NO_PRUNING, *FEW_HUGE_STEPS], "leaf"),
+    # With one row for each leaf the written-over bound still names the row that closes.
+    Fault("3 pruning_in_iteration writes over closed bounds", "pairs", EVERY_STEP, "leaf"),
     Fault("2+3 both, as is the default", "single", [], "leaf"),
-    Fault("4 slopes of the best sum of AND-ed rows", "pairs", [*NO_PRUNING, *EVERY_STEP], "leaf"),
-    Fault("5 root bounds are the best of all steps", "single", [*NO_PRUNING, *EVERY_STEP], "root"),
-    Fault("6 the larger of own and parent's bound is reported", "pairs", [*NO_PRUNING, *EVERY_STEP], "reported"),
+    Fault("4 slopes of the best sum of AND-ed rows", "scaled", [*NO_PRUNING, *EVERY_STEP, *LARGE_STEPS], "leaf"),
+    Fault("5 root bounds are the best of all steps", "single", [*NO_PRUNING, *EVERY_STEP, "--lr_init_alpha", "0.5"], "root"),
+    # Of a single step the saved numbers are those of the best one, so whatever falls short is the parent's.
+    Fault("6 the larger of own and parent's bound is reported", "pairs", [*NO_PRUNING, *EVERY_STEP, "--iteration", "1"], "reported"),
 ]
 
 
@@ -53,7 +59,13 @@ def put_saved_in_place(what: str) -> None:
     """Make the hook write what the tool saved."""
     from certkern_oracles.abcrown import hook, leaves, record
 
-    begin_leaf, begin_root, add = record.LeafRecord.begin, record.RootRecord.begin, leaves.LeafWriter.add
+    begin_leaf, begin_root, add, call = record.LeafRecord.begin, record.RootRecord.begin, leaves.LeafWriter.add, record.Tap.__call__
+
+    def watched(self: Any, *positional: Any, **named: Any) -> Any:
+        found = call(self, *positional, **named)
+        if self._depth == 0 and self.observer is not None:
+            self.observer.own = found[0].detach().clone()
+        return found
 
     def begin(self: Any, module: Any, arguments: dict[str, Any]) -> None:
         self.module = module
@@ -67,10 +79,12 @@ def put_saved_in_place(what: str) -> None:
                     kept.slopes[act.name] = (act.alpha[module.final_name].detach()[0::2], kept.slopes[act.name][1])
             for name in kept.multipliers:
                 kept.multipliers[name] = module[name].sparse_betas[0].val.detach()
-        if what in ("leaf", "reported"):
+            kept.lower = kept.own
+        elif what == "reported":
             kept.lower = reported.clone()
         add(self, domains, reported, kept)
 
+    record.Tap.__call__ = watched
     record.LeafRecord.begin = record.RootRecord.begin = begin
     leaves.LeafWriter.add = add_saved
     if what == "root":
@@ -107,19 +121,43 @@ SAVED: dict[tuple[str, str], Any] = {}
 
 
 def write_networks(work: Path) -> None:
-    """One network with two properties: nine disjuncts of one row each, and nine of two rows."""
+    """Three networks, each with nine disjuncts: of one row; of two rows; of two rows, the second of another scale and never closed."""
     import digits
     import live
 
-    for name in ("single", "pairs"):
+    for name, radius in (("single", "0.13"), ("pairs", "0.13"), ("scaled", "0.11")):
         (work / name).mkdir(parents=True, exist_ok=True)
-        live.write_digits(work / name, "0.13")
+        live.write_digits(work / name, radius)
     path = work / "pairs" / "property.vnnlib"
     text = path.read_text()
     for j in range(digits.CLASSES):
         # Class j is to beat the label, and another class as well.
         text = text.replace(f"(and (>= Y_{j} ", f"(and (>= Y_{j} Y_{(j + 5) % digits.CLASSES}) (>= Y_{j} ")
     path.write_text(text)
+    write_scaled(work / "scaled")
+
+
+def write_scaled(folder: Path) -> None:
+    """Outputs `label - j` and three times `k - label` for each other class j; what serves the second row, harms the first."""
+    import digits
+    import live
+    import numpy as np
+    import vnnlib
+    from networks import as_float32, write_gemm_model
+
+    images, labels = digits.digits()
+    label, unit = int(labels[live.IMAGE]), np.eye(digits.CLASSES)
+    rows, atoms = [], []
+    for j in (j for j in range(digits.CLASSES) if j != label):
+        k = (j + 5) % digits.CLASSES
+        atoms.append(f"    (and (<= Y_{len(rows)} 0) (<= Y_{len(rows) + 1} 10000))")
+        rows += [unit[label] - unit[j], 3.0 * (unit[k] - unit[label] if k != label else unit[j])]
+    *layers, (weight, bias) = digits.trained_layers()
+    last = as_float32(np.array(rows) @ weight), as_float32(np.array(rows) @ bias)
+    write_gemm_model(folder / "net.onnx", (1, 1, 8, 8), [*layers, last])
+    text = vnnlib.declarations(images.shape[1], len(rows))
+    text += vnnlib.box_assertions(digits.decimal_bounds(images[live.IMAGE], "0.11")) + ["(assert (or", *atoms, "))", ""]
+    (folder / "property.vnnlib").write_text("\n".join(text))
 
 
 def replayed(folder: Path, again: bool) -> str:

@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import struct
 import sys
 import tempfile
 import unittest
+from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 try:
     import numpy as np
-    from certkern_oracles.abcrown import settings
+    from certkern_oracles.abcrown import __main__ as command
+    from certkern_oracles.abcrown import hook, settings
     from certkern_oracles.abcrown.dumpfile import DumpError, DumpWriter, plain, read_dump
     from certkern_oracles.abcrown.leaves import real_rows
+    from certkern_oracles.abcrown.record import array
+    from certkern_oracles.abcrown.root import HookError, Spec
 except ModuleNotFoundError as error:
     raise unittest.SkipTest(f"SKIPPED: {error}") from error
 
@@ -150,6 +158,169 @@ class DumpFile(unittest.TestCase):
         (self.folder / "manifest.json").write_text('{"format": "abdump-1"}')
         with self.assertRaisesRegex(DumpError, "abdump-1"):
             read_dump(self.folder)
+
+
+class Damage(unittest.TestCase):
+    """Files of a finished dump after something happened to them: `read_dump` names the file and what is wrong with it."""
+
+    def edited(self, name: str, edit: Callable[[bytes], bytes]) -> str:
+        """The complaint about a dump in which one file was edited."""
+        with tempfile.TemporaryDirectory() as folder:
+            out = DumpWriter(Path(folder))
+            out.put("x", np.arange(4, dtype=np.float32))
+            out.add_leaf({"rhs": [0.0]})
+            out.finish({"status": "safe"})
+            path = Path(folder) / name
+            path.write_bytes(edit(path.read_bytes()))
+            with self.assertRaises(DumpError) as caught:
+                read_dump(Path(folder))
+            return str(caught.exception)
+
+    def test_every_damage_is_named(self) -> None:
+        tensors = "tensors.safetensors"
+        for what, name, edit, wanted in [
+            ("empty", "manifest.json", lambda data: b"", "manifest.json is no JSON object, or is cut off"),
+            ("cut off", "manifest.json", lambda data: data[:40], "manifest.json is no JSON object, or is cut off"),
+            ("no text", "manifest.json", lambda data: b"\xff" + data, "manifest.json is no JSON object, or is cut off"),
+            ("a list", "manifest.json", lambda data: b"[]", "manifest.json is no JSON object, or is cut off"),
+            ("a later format", "manifest.json", lambda data: data.replace(b"abdump-0", b"abdump-1"), "the format is 'abdump-1', not 'abdump-0'"),
+            ("no format", "manifest.json", lambda data: data.replace(b'"format"', b'"Format"'), "the format is None, not 'abdump-0'"),
+            ("cut off", tensors, lambda data: data[:-4], "tensors.safetensors has .* bytes where the manifest says .*; the file is cut off"),
+            ("another number", tensors, lambda data: data[:-1] + b"\1", "tensors.safetensors is not the file that the manifest was written with"),
+        ]:
+            with self.subTest(f"{what}: {name}"):
+                self.assertRegex(self.edited(name, edit), wanted)
+
+    def test_every_damage_is_named_where_the_manifest_says_nothing_of_the_tensors(self) -> None:
+        header = b'{"x":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}}'
+        good = struct.pack("<Q", len(header)) + header + bytes(8)
+        for what, data, wanted in [
+            ("empty", b"", "is no safetensors file"),
+            ("a header of 2^63 bytes", good[:7] + b"\x80" + good[8:], "is no safetensors file"),
+            ("another type", good.replace(b"F32", b"F16"), "is no safetensors file of float32 and int32"),
+            ("another shape", good.replace(b"[2]", b"[3]"), "is no safetensors file"),
+            ("backwards", good.replace(b"[0,8]", b"[8,0]"), "is no safetensors file"),
+            ("below 0", good.replace(b"[0,8]", b"[-8,0]"), "is no safetensors file"),
+            ("cut off", good[:-1], "ends inside the tensor x"),
+        ]:
+            with self.subTest(what), tempfile.TemporaryDirectory() as folder:
+                (Path(folder) / "manifest.json").write_text('{"format": "abdump-0"}')
+                (Path(folder) / "tensors.safetensors").write_bytes(data)
+                with self.assertRaisesRegex(DumpError, wanted):
+                    read_dump(Path(folder))
+
+
+class Device:
+    """A tensor that is not in main memory: it gives its numbers only by way of `detach` and then `cpu`."""
+
+    def __init__(self, values: np.ndarray, *, detached: bool = False, near: bool = False) -> None:
+        self.values, self.detached, self.near = values, detached, near
+
+    def detach(self) -> Device:
+        return Device(self.values, detached=True, near=self.near)
+
+    def cpu(self) -> Device:
+        return Device(self.values, detached=self.detached, near=True)
+
+    def numpy(self) -> np.ndarray:
+        if not (self.detached and self.near):
+            raise TypeError("this tensor is on a device, or has a gradient")
+        return self.values
+
+    def __getitem__(self, places: Any) -> Device:
+        return Device(self.values[places], detached=self.detached, near=self.near)
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.values.shape
+
+    def __array__(self, *_: Any, **__: Any) -> np.ndarray:
+        raise TypeError("numpy took a tensor of a device for an array")
+
+
+class Devices(unittest.TestCase):
+    """Tensors of a device other than the processor."""
+
+    def test_the_one_way_off_a_device_leaves_rows_in_order(self) -> None:
+        found = array(Device(np.asfortranarray(np.arange(6, dtype=np.float32).reshape(2, 3))))
+        self.assertTrue(found.flags["C_CONTIGUOUS"])
+        self.assertEqual(found.tolist(), [[0, 1, 2], [3, 4, 5]])
+        with self.assertRaises(TypeError):
+            Device(np.zeros(1)).numpy()
+
+    def test_no_module_takes_another_way(self) -> None:
+        # `array` in record.py is the only place that may ask a tensor for its memory.
+        ways = {}
+        for path in Path(hook.__file__).parent.glob("*.py"):
+            ways[path.name] = path.read_text().count(".numpy()") + path.read_text().count("np.asarray(")
+        self.assertEqual({name: count for name, count in ways.items() if count}, {"record.py": 1, "dumpfile.py": 2})
+
+    def test_the_specification_comes_off_its_device(self) -> None:
+        corners = SimpleNamespace(x_L=Device(np.zeros((1, 2), np.float32)), x_U=Device(np.ones((1, 2), np.float32)), norm=float("inf"))
+        rows, rhs = Device(np.array([[[1.0, 0.0], [0.0, 1.0]]], np.float32)), Device(np.array([[0.5, 0.0]], np.float32))
+        spec = Spec.of(SimpleNamespace(ptb=corners), rows, rhs, Device(np.array([1, 1])))
+        self.assertEqual((spec.rhs.tolist(), spec.sizes.tolist(), spec.upper.tolist()), ([[0.5, 0.0]], [1, 1], [[1.0, 1.0]]))
+
+
+class Refusals(unittest.TestCase):
+    """Runs that cannot be recorded, told before or while they are bounded."""
+
+    def test_regions_that_are_no_box(self) -> None:
+        for norm in (1.0, 2.0):
+            corners = SimpleNamespace(x_L=None, x_U=None, norm=norm)
+            with self.assertRaisesRegex(HookError, f"^specification.norm = {norm:g}: .*--norm inf"):
+                Spec.of(SimpleNamespace(ptb=corners), Device(np.ones((1, 1, 1))), Device(np.ones((1, 1))), None)
+
+    def test_disjuncts_with_boxes_of_their_own(self) -> None:
+        with self.assertRaisesRegex(HookError, "input boxes of their own.*Split the property into 3 files"):
+            Spec.of(None, Device(np.ones((3, 1, 2))), Device(np.ones((3, 1))), None)
+
+
+class Versions(unittest.TestCase):
+    """Checkouts that are not the α,β-CROWN that the hook knows. Each is a few empty modules."""
+
+    def load(self, files: dict[str, str]) -> str:
+        """What the command says of a checkout with these files."""
+        known, path = set(sys.modules), list(sys.path)
+        with tempfile.TemporaryDirectory() as folder:
+            for name, text in files.items():
+                file = Path(folder) / name
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_text(text)
+            said = io.StringIO()
+            try:
+                with contextlib.redirect_stderr(said):
+                    self.assertEqual(command.main(["--abcrown", folder, "--out", f"{folder}/dump", "--", "--config", "x"]), 2)
+            finally:
+                sys.path[:] = path
+                for name in set(sys.modules) - known:
+                    del sys.modules[name]
+            self.assertFalse((Path(folder) / "dump").exists())
+            return said.getvalue()
+
+    def test_what_is_missing_is_named(self) -> None:
+        verifier = "complete_verifier"
+        solver = "class LiRPANet:\n    build = drop_unused_alpha = 0\n"
+        whole = {
+            f"{verifier}/abcrown.py": "ABCROWN = vnnlibHandler = 0",
+            f"{verifier}/arguments.py": "Config = 0",
+            f"{verifier}/beta_CROWN_solver.py": solver,
+            "auto_LiRPA/auto_LiRPA/__init__.py": "",
+        }
+        for what, files, wanted in [
+            ("no checkout", {"README.md": ""}, "holds no complete_verifier/abcrown.py"),
+            ("no submodule", {f"{verifier}/abcrown.py": ""}, "git submodule update --init"),
+            ("no requirements", {**whole, f"{verifier}/abcrown.py": "import no_such_package"}, "No module named 'no_such_package'. Install"),
+            ("another version", whole, "this version of α,β-CROWN has no beta_CROWN_solver.LiRPANet.update_bounds; "
+             "the hook was written for α,β-CROWN 8250d5f with auto_LiRPA 9d100ec"),
+        ]:
+            with self.subTest(what):
+                said = self.load(files)
+                self.assertTrue(said.startswith("certkern: error: "), said)
+                self.assertIn(wanted, said)
 
 
 class Padding(unittest.TestCase):

@@ -1,11 +1,11 @@
 //! Bound sets: which intermediate bounds are computed anew, and with which slopes.
 
 use super::hints::{Columns, activation, ascending, matrix};
-use super::walk::rejected;
+use super::tier::Tier;
 use certkern_core::func::Function;
 use certkern_core::num::Dyadic;
 use certkern_core::program::{NodeId, Primitive, Program};
-use certkern_core::rules::{Scope, Slopes};
+use certkern_core::rules::{NodeSlopes, RuleError};
 use certkern_core::tensor::Tensor;
 use certkern_seal::Documents;
 use certkern_wire::reason::{Reason, Rejection};
@@ -20,9 +20,9 @@ pub(super) struct BoundSet {
 
 /// Slopes for passes that start at one node.
 #[derive(Debug)]
-struct Start {
-    node: NodeId,
-    rows: Vec<usize>,
+pub(super) struct Start {
+    pub(super) node: NodeId,
+    pub(super) rows: Vec<usize>,
     /// For each activation the slopes of the passes from below and from above.
     slopes: Vec<(Columns, Columns)>,
 }
@@ -106,15 +106,14 @@ fn arguments(program: &Program) -> Vec<(NodeId, Function)> {
 
 impl BoundSet {
     /// Tightens the bounds of `scope`; its interval bounds are computed first unless they are `fresh`.
-    pub(super) fn apply(&self, scope: &mut Scope, fresh: bool) -> Result<(), Rejection> {
-        let failed = |error| rejected(&error, None);
+    pub(super) fn apply<T: Tier>(&self, scope: &mut T, program: &Program, fresh: bool) -> Result<(), RuleError> {
         if !fresh {
-            scope.interval_bounds().map_err(failed)?;
+            scope.interval_bounds()?;
         }
-        for (argument, function) in arguments(scope.problem().clone().program()) {
-            scope.tighten_unstable(argument, function).map_err(failed)?;
+        for (argument, function) in arguments(program) {
+            scope.tighten_unstable(argument, function)?;
             if let Some(start) = self.starts.iter().find(|start| start.node == argument) {
-                start.apply(scope, function).map_err(failed)?;
+                scope.tighten_start(start, function)?;
             }
         }
         Ok(())
@@ -122,20 +121,8 @@ impl BoundSet {
 }
 
 impl Start {
-    /// Bounds the rows whose sign is still open again, with the given slopes.
-    fn apply(&self, scope: &mut Scope, function: Function) -> Result<(), certkern_core::rules::RuleError> {
-        for (row, coordinate) in self.rows.iter().enumerate() {
-            let known = scope.interval(self.node, *coordinate);
-            if known.is_none_or(|known| function.linear_slope(&known.lower, &known.upper).is_some()) {
-                continue;
-            }
-            let (mut from_below, mut from_above) = (Slopes::default(), Slopes::default());
-            for (lower, upper) in &self.slopes {
-                lower.give(row, &mut from_below);
-                upper.give(row, &mut from_above);
-            }
-            scope.tighten(self.node, *coordinate, &from_below, &from_above)?;
-        }
-        Ok(())
+    /// For each activation row `row` of the slopes for the passes from below and from above.
+    pub(super) fn slopes(&self, row: usize) -> impl Iterator<Item = (NodeSlopes<'_>, NodeSlopes<'_>)> {
+        self.slopes.iter().map(move |(lower, upper)| (lower.at(row), upper.at(row)))
     }
 }

@@ -2,29 +2,37 @@
 
 use super::bounds::{self, BoundSet};
 use super::hints::LeafHints;
-use super::tree::{self, Tree};
+use super::tree::{self, Trees};
 use crate::bundle::{Named, expect, finish};
 use certkern_core::num::Rational;
 use certkern_seal::Documents;
 use certkern_wire::json::{self, Json};
 use certkern_wire::limits::Limits;
 use certkern_wire::reason::{Fault, Reason, Rejection};
-use certkern_wire::tensors::TensorFile;
+use certkern_wire::tensors::{Source, TensorFile};
 
 /// Digits of 52 bits that rows keep where the certificate does not say.
 const DIGITS: usize = 3;
 
 /// A certificate of kind `leaves` whose arrays fit each other and the documents.
 #[derive(Debug)]
-pub(super) struct Certificate {
-    /// The trees, each with the disjuncts that it refutes, in ascending order; every disjunct has one tree.
-    pub(super) trees: Vec<(Tree, Vec<usize>)>,
+pub(super) struct Certificate<'a> {
+    pub(super) trees: Trees,
+    /// For each tree the disjuncts that it refutes; every disjunct has one tree.
+    pub(super) served: Vec<Served>,
     pub(super) thresholds: Vec<Rational>,
     pub(super) sets: Vec<BoundSet>,
-    pub(super) hints: LeafHints,
+    pub(super) hints: LeafHints<'a>,
     /// Pairs of a leaf and a disjunct.
     pub(super) entries: usize,
     pub(super) digits: usize,
+}
+
+/// The disjuncts that a tree refutes, in ascending order, and the first of its entries.
+#[derive(Debug)]
+pub(super) struct Served {
+    pub(super) disjuncts: Vec<usize>,
+    pub(super) first: usize,
 }
 
 /// What stands in `cert.json`.
@@ -36,11 +44,11 @@ struct Header {
     digits: usize,
 }
 
-impl Certificate {
-    pub(super) fn read(
+impl<'a> Certificate<'a> {
+    pub(super) fn open(
         documents: &Documents,
         (name, bytes): Named<'_>,
-        hints: Option<Named<'_>>,
+        (file, hints): (&str, &'a dyn Source),
         limits: &Limits,
     ) -> Result<Self, Rejection> {
         let header = read_header(bytes, limits).map_err(|rejection| rejection.in_file(name))?;
@@ -49,53 +57,54 @@ impl Certificate {
             let text = format!("`trees` has {} entries for {disjuncts} disjuncts", header.trees.len());
             return Err(Rejection::from(Reason::TreeMalformed(text)).in_file(name));
         }
-        let (file, bytes) = hints.unwrap_or(("no hints file", EMPTY));
-        let read = || {
-            let mut tensors = TensorFile::parse(bytes, limits)?;
+        let open = || {
+            let mut tensors = TensorFile::streamed(hints, limits, LeafHints::by_rows)?;
             let certificate = Self::of(documents, header, &mut tensors, limits)?;
             tensors.finish()?;
             Ok(certificate)
         };
-        read().map_err(|rejection: Rejection| rejection.in_file(file))
+        open().map_err(|rejection: Rejection| rejection.in_file(file))
     }
 
     fn of(
         documents: &Documents,
         header: Header,
-        tensors: &mut TensorFile<'_>,
+        tensors: &mut TensorFile<'a>,
         limits: &Limits,
     ) -> Result<Self, Rejection> {
         let Header { trees: trees_of_disjuncts, thresholds, sets, digits } = header;
         let (trees, thresholds) = tree::read(tensors, thresholds, sets.len(), documents, limits)?;
-        let trees = serving(trees, &trees_of_disjuncts)?;
+        let mut served = serving(trees.count(), &trees_of_disjuncts)?;
         let mut entries = 0_usize;
-        for (tree, disjuncts) in &trees {
-            let more = tree.leaves().checked_mul(disjuncts.len()).and_then(|more| entries.checked_add(more));
-            entries = more.ok_or(Reason::Limit { name: "tree-nodes", limit: u64::MAX })?;
+        for (tree, served) in served.iter_mut().enumerate() {
+            served.first = entries;
+            let more = trees.leaves(tree).checked_mul(served.disjuncts.len());
+            let sum = more.and_then(|more| entries.checked_add(more));
+            entries = sum.ok_or(Reason::Limit { name: "tree-nodes", limit: u64::MAX })?;
         }
         let sets = bounds::read(tensors, &sets, documents)?;
-        let hints = LeafHints::read(tensors, entries, documents)?;
-        Ok(Self { trees, thresholds, sets, hints, entries, digits })
+        let hints = LeafHints::open(tensors, entries, documents, limits)?;
+        Ok(Self { trees, served, thresholds, sets, hints, entries, digits })
     }
 }
 
-/// Each tree with its disjuncts: every tree has one, every disjunct names a tree.
-fn serving(trees: Vec<Tree>, trees_of_disjuncts: &[usize]) -> Result<Vec<(Tree, Vec<usize>)>, Rejection> {
-    let mut trees: Vec<(Tree, Vec<usize>)> = trees.into_iter().map(|tree| (tree, Vec::new())).collect();
+/// For each tree its disjuncts: every tree has one, every disjunct names a tree.
+fn serving(trees: usize, trees_of_disjuncts: &[usize]) -> Result<Vec<Served>, Rejection> {
+    let mut served: Vec<Served> = (0..trees).map(|_| Served { disjuncts: Vec::new(), first: 0 }).collect();
     for (disjunct, tree) in trees_of_disjuncts.iter().enumerate() {
-        let Some((_, served)) = trees.get_mut(*tree) else {
+        let Some(served) = served.get_mut(*tree) else {
             return Err(Reason::TreeMalformed(format!("tree {tree} of disjunct {disjunct} does not exist")).into());
         };
-        served.push(disjunct);
+        served.disjuncts.push(disjunct);
     }
-    match trees.iter().position(|(_, served)| served.is_empty()) {
+    match served.iter().position(|served| served.disjuncts.is_empty()) {
         Some(tree) => Err(Reason::TreeMalformed(format!("tree {tree} is no disjunct's tree")).into()),
-        None => Ok(trees),
+        None => Ok(served),
     }
 }
 
 /// A tensor file without tensors, for certificates that have no hints.
-const EMPTY: &[u8] = b"\x02\0\0\0\0\0\0\0{}";
+pub(super) const EMPTY: &&[u8] = &b"\x02\0\0\0\0\0\0\0{}".as_slice();
 
 fn read_header(bytes: &[u8], limits: &Limits) -> Result<Header, Rejection> {
     let document = json::parse(bytes, limits)?;

@@ -1,21 +1,27 @@
-//! Hints at leaves: slopes and multipliers for each entry.
+//! Hints at leaves: slopes and multipliers for each entry, read in blocks when they are wanted.
 
-use super::tree::{column, indices, needed};
+use super::tree::{indices, needed, one_axis, shaped};
 use certkern_core::num::Dyadic;
 use certkern_core::program::{NodeId, Primitive};
 use certkern_core::property::{Row, Variable};
-use certkern_core::rules::{Multipliers, Slopes};
+use certkern_core::rules::{Multipliers, NodeSlopes, Slopes};
 use certkern_core::tensor::Tensor;
 use certkern_seal::Documents;
+use certkern_wire::limits::{Limits, within};
 use certkern_wire::reason::{Reason, Rejection};
 use certkern_wire::tensors::{RawTensor, TensorFile};
+use std::ops::Range;
 
-/// Slopes and multipliers by entry, where an entry is a leaf with a disjunct.
+/// Offsets that are looked at together on opening.
+const OFFSETS: usize = 1 << 12;
+
+/// Slopes and multipliers by entry, where an entry is a leaf with a disjunct, in their file.
 #[derive(Debug)]
-pub(super) struct LeafHints {
-    slopes: Vec<Columns>,
-    rows: Option<Ragged>,
-    splits: Option<Ragged>,
+pub(super) struct LeafHints<'a> {
+    /// For each activation its node, the coordinates that have slopes, and a row of slopes for each entry.
+    slopes: Vec<(NodeId, Vec<usize>, RawTensor<'a>)>,
+    rows: Option<Ragged<'a>>,
+    splits: Option<Ragged<'a>>,
 }
 
 /// Slopes of one univariate node: for each row the slopes of the same coordinates.
@@ -28,10 +34,20 @@ pub(super) struct Columns {
 
 /// Lists of different lengths, one for each entry: places and multipliers.
 #[derive(Debug)]
-struct Ragged {
-    offsets: Vec<usize>,
-    places: Vec<usize>,
-    multipliers: Tensor,
+struct Ragged<'a> {
+    offsets: RawTensor<'a>,
+    places: RawTensor<'a>,
+    multipliers: RawTensor<'a>,
+    /// The most multipliers of one list.
+    most: usize,
+}
+
+/// The hints of some entries in a row.
+pub(super) struct Block<'l> {
+    first: usize,
+    slopes: Vec<(NodeId, &'l [usize], Tensor)>,
+    rows: Vec<Vec<(usize, Dyadic)>>,
+    splits: Vec<Vec<(usize, Dyadic)>>,
 }
 
 impl Columns {
@@ -39,47 +55,84 @@ impl Columns {
         Self { node, columns, values }
     }
 
-    /// Adds row `row` to `slopes`.
-    pub(super) fn give(&self, row: usize, slopes: &mut Slopes) {
-        let width = self.columns.len();
-        let value = |(place, column): (usize, &usize)| {
-            let index = row.checked_mul(width)?.checked_add(place)?;
-            Some((*column, self.values.dyadic(index)?))
-        };
-        slopes.set(self.node, self.columns.iter().enumerate().filter_map(value).collect());
+    /// Row `row`.
+    pub(super) fn at(&self, row: usize) -> NodeSlopes<'_> {
+        NodeSlopes { node: self.node, columns: &self.columns, values: &self.values, row }
     }
 }
 
-impl LeafHints {
-    pub(super) fn read(file: &mut TensorFile<'_>, entries: usize, documents: &Documents) -> Result<Self, Rejection> {
+/// The same slopes, for the exact tier.
+pub(super) fn exact<'s>(given: impl IntoIterator<Item = NodeSlopes<'s>>) -> Slopes {
+    let mut slopes = Slopes::default();
+    for NodeSlopes { node, columns, values, row } in given {
+        let value = |(place, column): (usize, &usize)| {
+            let index = row.checked_mul(columns.len())?.checked_add(place)?;
+            Some((*column, values.dyadic(index)?))
+        };
+        slopes.set(node, columns.iter().enumerate().filter_map(value).collect());
+    }
+    slopes
+}
+
+impl<'a> LeafHints<'a> {
+    /// Whether a tensor is read here by rows.
+    pub(super) fn by_rows(name: &str) -> bool {
+        name.starts_with("leaf.") && !name.ends_with(".columns")
+    }
+
+    pub(super) fn open(
+        file: &mut TensorFile<'a>,
+        entries: usize,
+        documents: &Documents,
+        limits: &Limits,
+    ) -> Result<Self, Rejection> {
         let columns = |name: &str| name.strip_prefix("leaf.")?.strip_suffix(".columns")?.parse::<usize>().ok();
         let nodes: Vec<usize> = file.names().filter_map(columns).collect();
         let mut slopes = Vec::with_capacity(nodes.len());
         for node in nodes {
             let act = activation(documents, node)?;
             let columns = ascending(file, &format!("leaf.{node}.columns"), documents, act)?;
-            let values = matrix(file, &format!("leaf.{node}.slope"), entries, columns.len())?;
-            slopes.push(Columns::new(act, columns, values));
+            let values = needed(file, &format!("leaf.{node}.slope"))?;
+            shaped(&values, &[entries, columns.len()])?;
+            // No row: this asks for the type alone.
+            floats(&values.rows(0..0)?)?;
+            slopes.push((act, columns, values));
         }
-        let rows = Ragged::read(file, "leaf.rows", "index", entries)?;
-        let splits = Ragged::read(file, "leaf.splits", "depth", entries)?;
+        let rows = Ragged::open(file, ("leaf.rows", "index"), entries, limits)?;
+        let splits = Ragged::open(file, ("leaf.splits", "depth"), entries, limits)?;
         Ok(Self { slopes, rows, splits })
     }
 
+    /// Reads the hints of some entries.
+    pub(super) fn block(&self, entries: Range<usize>) -> Result<Block<'_>, Rejection> {
+        let slopes = self
+            .slopes
+            .iter()
+            .map(|(node, columns, values)| Ok((*node, columns.as_slice(), floats(&values.rows(entries.clone())?)?)));
+        let lists = |ragged: &Option<Ragged<'_>>| ragged.as_ref().map_or_else(|| Ok(Vec::new()), |r| r.lists(&entries));
+        Ok(Block {
+            first: entries.start,
+            slopes: slopes.collect::<Result<_, Rejection>>()?,
+            rows: lists(&self.rows)?,
+            splits: lists(&self.splits)?,
+        })
+    }
+}
+
+impl Block<'_> {
     /// The slopes of an entry.
-    pub(super) fn slopes(&self, entry: usize) -> Slopes {
-        let mut slopes = Slopes::default();
-        for columns in &self.slopes {
-            columns.give(entry, &mut slopes);
-        }
-        slopes
+    pub(super) fn slopes(&self, entry: usize) -> Vec<NodeSlopes<'_>> {
+        let row = entry.saturating_sub(self.first);
+        let slopes = self.slopes.iter();
+        slopes.map(|(node, columns, values)| NodeSlopes { node: *node, columns, values, row }).collect()
     }
 
     /// The multipliers to try for an entry whose disjunct has these `rows`: those that are given, else each row alone that speaks of an
     /// output, or each row if none does.
     pub(super) fn multipliers(&self, entry: usize, rows: &[Row]) -> Vec<Multipliers> {
-        let given = |ragged: &Option<Ragged>| ragged.as_ref().map_or_else(Vec::new, |r| r.list(entry));
-        let literals = given(&self.splits);
+        let place = entry.saturating_sub(self.first);
+        let given = |lists: &Vec<Vec<_>>| lists.get(place).cloned().unwrap_or_default();
+        let literals: Vec<(usize, Dyadic)> = given(&self.splits);
         match given(&self.rows) {
             list if !list.is_empty() => vec![Multipliers { rows: list, literals }],
             _ if rows.is_empty() => vec![Multipliers { rows: Vec::new(), literals }],
@@ -94,30 +147,57 @@ impl LeafHints {
     }
 }
 
-impl Ragged {
-    fn read(file: &mut TensorFile<'_>, prefix: &str, places: &str, entries: usize) -> Result<Option<Self>, Rejection> {
-        let offset = format!("{prefix}.offset");
-        if !file.names().any(|name| name == offset) {
-            return Ok(None);
-        }
-        let offsets = column(file, &offset, entries.saturating_add(1))?;
-        let places = indices(&needed(file, &format!("{prefix}.{places}"))?)?;
-        let name = format!("{prefix}.multiplier");
-        let multipliers = floats(&needed(file, &name)?)?;
-        let ordered = offsets.iter().zip(offsets.iter().skip(1)).all(|(a, b)| a <= b);
-        let ends = offsets.first() == Some(&0) && offsets.last() == Some(&places.len());
-        if !ordered || !ends || multipliers.shape() != [places.len()] {
+impl<'a> Ragged<'a> {
+    fn open(
+        file: &mut TensorFile<'a>,
+        (prefix, places): (&str, &str),
+        entries: usize,
+        limits: &Limits,
+    ) -> Result<Option<Self>, Rejection> {
+        let Some(offsets) = file.take(&format!("{prefix}.offset")) else { return Ok(None) };
+        shaped(&offsets, &[entries.saturating_add(1)])?;
+        let places = needed(file, &format!("{prefix}.{places}"))?;
+        let length = one_axis(&places)?;
+        let multipliers = needed(file, &format!("{prefix}.multiplier"))?;
+        let ragged = Self { offsets, places, multipliers, most: limits.rows };
+        if !ragged.ascends(entries, length)? || ragged.multipliers.shape != [length] {
             let text = format!("{prefix}: offsets, places and multipliers do not fit each other");
             return Err(Reason::HintShape(text).into());
         }
-        Ok(Some(Self { offsets, places, multipliers }))
+        // No element: this asks for the types alone.
+        ragged.places.rows(0..0)?.u32s()?;
+        floats(&ragged.multipliers.rows(0..0)?)?;
+        Ok(Some(ragged))
     }
 
-    fn list(&self, entry: usize) -> Vec<(usize, Dyadic)> {
-        let start = self.offsets.get(entry).copied().unwrap_or(0);
-        let end = self.offsets.get(entry.saturating_add(1)).copied().unwrap_or(start);
-        let pair = |i| Some((*self.places.get(i)?, self.multipliers.dyadic(i)?));
-        (start..end).filter_map(pair).collect()
+    /// Whether the offsets ascend from 0 to `length`.
+    fn ascends(&self, entries: usize, length: usize) -> Result<bool, Rejection> {
+        let mut last = 0;
+        for from in (0..=entries).step_by(OFFSETS) {
+            let to = from.saturating_add(OFFSETS).min(entries.saturating_add(1));
+            let offsets = indices(&self.offsets.rows(from..to)?)?;
+            let (Some(first), true) = (offsets.first(), offsets.is_sorted()) else { return Ok(false) };
+            if *first < last || (from == 0 && *first != 0) {
+                return Ok(false);
+            }
+            last = offsets.last().copied().unwrap_or(0);
+        }
+        Ok(last == length)
+    }
+
+    /// The lists of some entries. The file may have changed since it was opened.
+    fn lists(&self, entries: &Range<usize>) -> Result<Vec<Vec<(usize, Dyadic)>>, Rejection> {
+        let offsets = indices(&self.offsets.rows(entries.start..entries.end.saturating_add(1))?)?;
+        let (first, last) = (offsets.first().copied().unwrap_or(0), offsets.last().copied().unwrap_or(0));
+        if !offsets.is_sorted() || self.places.shape.iter().any(|length| last > *length) {
+            return Err(Reason::HintShape(format!("{} does not ascend", self.offsets.name)).into());
+        }
+        within("rows", last.saturating_sub(first), self.most)?;
+        let places = indices(&self.places.rows(first..last)?)?;
+        let multipliers = floats(&self.multipliers.rows(first..last)?)?;
+        let mut pairs = places.into_iter().enumerate().map_while(|(i, place)| Some((place, multipliers.dyadic(i)?)));
+        let lengths = offsets.iter().zip(offsets.iter().skip(1)).map(|(from, to)| to.saturating_sub(*from));
+        Ok(lengths.map(|length| pairs.by_ref().take(length).collect()).collect())
     }
 }
 
@@ -152,12 +232,9 @@ pub(super) fn ascending(
 
 /// A tensor of slopes `[rows, columns]`.
 pub(super) fn matrix(file: &mut TensorFile<'_>, name: &str, rows: usize, columns: usize) -> Result<Tensor, Rejection> {
-    let values = floats(&needed(file, name)?)?;
-    if values.shape() != [rows, columns] {
-        let (expected, found) = (format!("[{rows}, {columns}]"), format!("{:?}", values.shape()));
-        return Err(Reason::TensorsShape { name: name.to_owned(), expected, found }.into());
-    }
-    Ok(values)
+    let values = needed(file, name)?;
+    shaped(&values, &[rows, columns])?;
+    floats(&values)
 }
 
 /// Slopes or multipliers; NaN and infinities are outside every domain.

@@ -9,11 +9,10 @@ use certkern_wire::reason::{Fault, Place, Reason, Rejection};
 use certkern_wire::tensors::{RawTensor, TensorFile};
 
 /// A node of a split tree.
-#[derive(Clone, Debug)]
 pub(super) enum Step {
     /// A leaf.
     Leaf,
-    /// A split: the first child assumes `≥`, the second `≤`.
+    /// A split: the first child, which is the next node, assumes `≥`, the second `≤`.
     Split {
         /// The program node.
         node: NodeId,
@@ -21,27 +20,82 @@ pub(super) enum Step {
         coordinate: usize,
         /// Place in the thresholds.
         threshold: usize,
+        /// The second child.
+        second: usize,
     },
 }
 
-/// A tree in preorder: exactly one tree, no node left over, not deeper than the limit.
-#[derive(Debug)]
-pub(super) struct Tree {
-    steps: Vec<Step>,
-    /// For each node: 0, or one more than the bound set that is applied there.
-    bounds: Vec<usize>,
+/// Whole trees in preorder, one after the other; no node is left over, none is deeper than the limit. A node is a few bytes.
+#[derive(Debug, Default)]
+pub(super) struct Trees {
+    /// The program node of a split.
+    nodes: Vec<u32>,
+    coordinates: Vec<u32>,
+    thresholds: Vec<u32>,
+    /// The second child of a split; 0 at leaves, since no tree starts with a second child.
+    seconds: Vec<u32>,
+    /// The parent; a root is its own.
+    parents: Vec<u32>,
+    /// For each node 0, or one more than the bound set that is applied there; `None`: the first set, if there is one, at roots.
+    bounds: Option<Vec<u32>>,
+    /// The set of roots where `bounds` are absent.
+    at_roots: usize,
+    /// The root of each tree, and the number of nodes.
+    offsets: Vec<u32>,
 }
 
-impl Tree {
-    /// The nodes with the bound sets that are applied at them.
-    pub(super) fn steps(&self) -> impl Iterator<Item = (&Step, usize)> {
-        self.steps.iter().zip(self.bounds.iter().copied())
+impl Trees {
+    /// The number of trees.
+    pub(super) fn count(&self) -> usize {
+        self.offsets.len().saturating_sub(1)
     }
 
-    /// The number of leaves.
-    pub(super) fn leaves(&self) -> usize {
-        self.steps.iter().filter(|step| matches!(step, Step::Leaf)).count()
+    /// The root of tree `tree`.
+    pub(super) fn root(&self, tree: usize) -> usize {
+        self.offsets.get(tree).map_or(usize::MAX, |root| wide(*root))
     }
+
+    /// The number of leaves of tree `tree`: every split has two children.
+    pub(super) fn leaves(&self, tree: usize) -> usize {
+        leaves(self.root(tree), self.root(tree.saturating_add(1)))
+    }
+
+    /// The node at a place.
+    pub(super) fn step(&self, place: usize) -> Option<Step> {
+        Some(match wide(*self.seconds.get(place)?) {
+            0 => Step::Leaf,
+            second => {
+                let column = |values: &[u32]| values.get(place).map(|value| wide(*value));
+                let (node, coordinate) = (column(&self.nodes)?, column(&self.coordinates)?);
+                Step::Split { node, coordinate, threshold: column(&self.thresholds)?, second }
+            }
+        })
+    }
+
+    /// 0, or one more than the bound set that is applied at a place.
+    pub(super) fn set(&self, place: usize) -> usize {
+        match &self.bounds {
+            Some(bounds) => bounds.get(place).map_or(0, |set| wide(*set)),
+            None if self.family(place).is_none() => self.at_roots,
+            None => 0,
+        }
+    }
+
+    /// The parent of a node and the parent's other child; `None` for a root.
+    pub(super) fn family(&self, place: usize) -> Option<(usize, usize)> {
+        let parent = wide(*self.parents.get(place)?);
+        let (first, second) = (parent.checked_add(1)?, wide(*self.seconds.get(parent)?));
+        (parent != place).then_some((parent, if place == second { first } else { second }))
+    }
+}
+
+/// The number of leaves of whole trees that lie one after the other from one place to another.
+pub(super) fn leaves(from: usize, to: usize) -> usize {
+    to.saturating_sub(from).div_ceil(2)
+}
+
+fn wide(value: u32) -> usize {
+    usize::try_from(value).unwrap_or(usize::MAX)
 }
 
 /// The trees of a certificate and their thresholds. `exact` are the thresholds that stand in the certificate's JSON; without tensors there is one tree of one leaf.
@@ -51,18 +105,20 @@ pub(super) fn read(
     sets: usize,
     documents: &Documents,
     limits: &Limits,
-) -> Result<(Vec<Tree>, Vec<Rational>), Rejection> {
+) -> Result<(Trees, Vec<Rational>), Rejection> {
+    let at_roots = usize::from(sets > 0);
     let Some(offsets) = file.take("tree.offset") else {
-        return Ok((vec![Tree { steps: vec![Step::Leaf], bounds: vec![usize::from(sets > 0)] }], exact));
+        let (seconds, parents, offsets) = (vec![0], vec![0], vec![0, 1]);
+        return Ok((Trees { seconds, parents, offsets, at_roots, ..Trees::default() }, exact));
     };
-    let offsets = indices(&offsets)?;
+    one_axis(&offsets)?;
+    let offsets = offsets.u32s()?;
     let kinds = needed(file, "tree.kind")?;
-    one_axis(&kinds)?;
+    let count = one_axis(&kinds)?;
+    within("tree-nodes", count, limits.tree_nodes)?;
     let kinds = kinds.u8s()?;
-    within("tree-nodes", kinds.len(), limits.tree_nodes)?;
-    let nodes = column(file, "tree.node", kinds.len())?;
-    let coordinates = column(file, "tree.coordinate", kinds.len())?;
-    let places = column(file, "tree.threshold", kinds.len())?;
+    let mut column = |name| u32s(&needed(file, name)?, count);
+    let (nodes, coordinates, places) = (column("tree.node")?, column("tree.coordinate")?, column("tree.threshold")?);
     let mut thresholds = match file.take("threshold.value") {
         Some(tensor) => {
             one_axis(&tensor)?;
@@ -71,50 +127,99 @@ pub(super) fn read(
         None => Vec::new(),
     };
     thresholds.extend(exact);
-    let bounds = match file.take("tree.bounds") {
-        Some(tensor) => Some(sized(&tensor, kinds.len())?),
-        None => None,
-    };
-    let mut steps = Vec::with_capacity(kinds.len());
-    for (place, (((kind, node), coordinate), threshold)) in
-        kinds.iter().zip(&nodes).zip(&coordinates).zip(&places).enumerate()
-    {
-        let fault = |reason| Fault { reason, place: Place::path(format!("tree.kind[{place}]")) };
-        let step = match kind {
-            0 if (*node, *coordinate, *threshold) == (0, 0, 0) => Step::Leaf,
-            0 => return Err(fault(Reason::TreeMalformed("a leaf with a literal".to_owned())).into()),
-            1 => split(documents, thresholds.len(), *node, *coordinate, *threshold).map_err(fault)?,
-            _ => return Err(fault(Reason::TreeMalformed(format!("kind {kind} is neither 0 nor 1"))).into()),
-        };
-        steps.push(step);
-    }
-    let widest = documents.problem().program().nodes().iter().map(|node| node.width).max().unwrap_or(0);
-    let bounds = bounds.unwrap_or_else(|| default_bounds(&offsets, kinds.len(), sets));
-    if bounds.iter().any(|set| *set > sets) {
+    let bounds = file.take("tree.bounds").map(|tensor| u32s(&tensor, count)).transpose()?;
+    let (seconds, parents) = (vec![0; count], vec![0; count]);
+    let mut trees = Trees { nodes, coordinates, thresholds: places, seconds, parents, bounds, at_roots, offsets };
+    trees.literals(&kinds, thresholds.len(), documents)?;
+    if trees.bounds.iter().flatten().any(|set| wide(*set) > sets) {
         return Err(Reason::TreeMalformed("tree.bounds names a bound set that does not exist".to_owned()).into());
     }
-    Ok((cut(&offsets, &steps, &bounds, widest, limits)?, thresholds))
+    trees.cut(&kinds, documents, limits)?;
+    Ok((trees, thresholds))
 }
 
-/// The first bound set at roots, inherited bounds elsewhere.
-fn default_bounds(offsets: &[usize], count: usize, sets: usize) -> Vec<usize> {
-    let mut bounds = vec![0; count];
-    for root in offsets {
-        if let Some(set) = bounds.get_mut(*root) {
-            *set = usize::from(sets > 0);
+impl Trees {
+    /// Checks the literals, and names values by their program nodes.
+    fn literals(&mut self, kinds: &[u8], thresholds: usize, documents: &Documents) -> Result<(), Rejection> {
+        let columns = self.nodes.iter_mut().zip(&self.coordinates).zip(&self.thresholds);
+        for (place, (kind, ((node, coordinate), threshold))) in kinds.iter().zip(columns).enumerate() {
+            let fault = |reason| Fault { reason, place: Place::path(format!("tree.kind[{place}]")) };
+            match kind {
+                0 if (*node, *coordinate, *threshold) == (0, 0, 0) => {}
+                0 => return Err(fault(Reason::TreeMalformed("a leaf with a literal".to_owned())).into()),
+                1 => {
+                    let literal = (wide(*node), wide(*coordinate), wide(*threshold));
+                    let value = literal_value(documents, thresholds, literal).map_err(fault)?;
+                    *node = u32::try_from(value).map_err(|_| Reason::Internal("a program with so many nodes"))?;
+                }
+                _ => return Err(fault(Reason::TreeMalformed(format!("kind {kind} is neither 0 nor 1"))).into()),
+            }
         }
+        Ok(())
     }
-    bounds
+
+    /// Cuts the nodes at the offsets, checks that each piece is one whole tree, and links its nodes.
+    fn cut(&mut self, kinds: &[u8], documents: &Documents, limits: &Limits) -> Result<(), Rejection> {
+        let malformed = |text: String| Rejection::from(Reason::TreeMalformed(text));
+        let offsets: Vec<usize> = self.offsets.iter().map(|offset| wide(*offset)).collect();
+        if offsets.first() != Some(&0) || offsets.last() != Some(&kinds.len()) || offsets.len() < 2 {
+            return Err(malformed("tree.offset does not run from 0 to the number of tree nodes".to_owned()));
+        }
+        let widest = documents.problem().program().nodes().iter().map(|node| node.width).max().unwrap_or(0);
+        for (number, (from, to)) in offsets.iter().zip(offsets.iter().skip(1)).enumerate() {
+            let Some(own) = kinds.get(*from..*to) else {
+                return Err(malformed(format!("tree.offset[{number}] is not in ascending order")));
+            };
+            let depth = self.link(*from, own).map_err(|text| malformed(format!("tree {number} {text}")))?;
+            within("tree-depth", depth, limits.tree_depth)?;
+            within("path-elements", depth.saturating_mul(widest), limits.path_elements)?;
+        }
+        Ok(())
+    }
+
+    /// In preorder a split opens one more subtree than it is, a leaf closes one; a tree ends when none is open, and not before.
+    /// Gives the most splits on a path.
+    fn link(&mut self, from: usize, kinds: &[u8]) -> Result<usize, &'static str> {
+        // The open splits on the path.
+        let mut path: Vec<u32> = Vec::new();
+        let (mut ended, mut depth) = (false, 0);
+        let places = (from..).zip(kinds).map(|(place, kind)| (u32::try_from(place).unwrap_or(u32::MAX), kind));
+        for (place, kind) in places {
+            if ended {
+                return Err("has nodes left over");
+            }
+            let parent = path.last().copied().unwrap_or(place);
+            if place > parent.saturating_add(1) {
+                put(&mut self.seconds, parent, place);
+            }
+            put(&mut self.parents, place, parent);
+            match kind {
+                0 => {
+                    while path.last().is_some_and(|split| self.seconds.get(wide(*split)) != Some(&0)) {
+                        path.pop();
+                    }
+                    ended = path.is_empty();
+                }
+                _ => path.push(place),
+            }
+            depth = depth.max(path.len());
+        }
+        if ended { Ok(depth) } else { Err("ends before all its leaves are there") }
+    }
 }
 
-/// A literal that exists: a threshold, a node and a coordinate in it. Every value of a graph is defined everywhere, so any may be split.
-fn split(
+fn put(column: &mut [u32], place: u32, value: u32) {
+    if let Some(slot) = column.get_mut(wide(place)) {
+        *slot = value;
+    }
+}
+
+/// The program node of a literal that exists: a node, a coordinate in it and a threshold. Every value of a graph is defined everywhere, so any may be split.
+fn literal_value(
     documents: &Documents,
     thresholds: usize,
-    node: usize,
-    coordinate: usize,
-    threshold: usize,
-) -> Result<Step, Reason> {
+    (node, coordinate, threshold): (usize, usize, usize),
+) -> Result<NodeId, Reason> {
     let malformed = |text: String| Reason::TreeLiteral(text);
     if threshold >= thresholds {
         return Err(malformed(format!("threshold {threshold} is not among the {thresholds} thresholds")));
@@ -124,59 +229,7 @@ fn split(
     if coordinate >= width {
         return Err(malformed(format!("coordinate {coordinate} of node {node} is beyond its {width} coordinates")));
     }
-    Ok(Step::Split { node: value, coordinate, threshold })
-}
-
-/// Cuts the steps at the offsets, and checks that each piece is one whole tree.
-fn cut(
-    offsets: &[usize],
-    steps: &[Step],
-    bounds: &[usize],
-    widest: usize,
-    limits: &Limits,
-) -> Result<Vec<Tree>, Rejection> {
-    let malformed = |text: String| Rejection::from(Reason::TreeMalformed(text));
-    if offsets.first() != Some(&0) || offsets.last() != Some(&steps.len()) || offsets.len() < 2 {
-        return Err(malformed("tree.offset does not run from 0 to the number of tree nodes".to_owned()));
-    }
-    let mut trees = Vec::with_capacity(offsets.len());
-    for (number, (from, to)) in offsets.iter().zip(offsets.iter().skip(1)).enumerate() {
-        let (Some(own), Some(sets)) = (steps.get(*from..*to), bounds.get(*from..*to)) else {
-            return Err(malformed(format!("tree.offset[{number}] is not in ascending order")));
-        };
-        let depth = whole(own).map_err(|text| malformed(format!("tree {number} {text}")))?;
-        within("tree-depth", depth, limits.tree_depth)?;
-        within("path-elements", depth.saturating_mul(widest), limits.path_elements)?;
-        trees.push(Tree { steps: own.to_vec(), bounds: sets.to_vec() });
-    }
-    Ok(trees)
-}
-
-/// In preorder a split opens one more subtree than it is, a leaf closes one; a tree ends when none is open, and not before.
-/// Gives the most splits on a path.
-fn whole(steps: &[Step]) -> Result<usize, &'static str> {
-    // For each open split on the path, whether its second child is under way.
-    let mut path: Vec<bool> = Vec::new();
-    let (mut ended, mut depth) = (false, 0);
-    for step in steps {
-        if ended {
-            return Err("has nodes left over");
-        }
-        match step {
-            Step::Split { .. } => path.push(false),
-            Step::Leaf => {
-                while path.last() == Some(&true) {
-                    path.pop();
-                }
-                match path.last_mut() {
-                    Some(second) => *second = true,
-                    None => ended = true,
-                }
-            }
-        }
-        depth = depth.max(path.len());
-    }
-    if ended { Ok(depth) } else { Err("ends before all its leaves are there") }
+    Ok(value)
 }
 
 pub(super) fn needed<'a>(file: &mut TensorFile<'a>, name: &str) -> Result<RawTensor<'a>, Rejection> {
@@ -186,30 +239,30 @@ pub(super) fn needed<'a>(file: &mut TensorFile<'a>, name: &str) -> Result<RawTen
 
 pub(super) fn indices(tensor: &RawTensor<'_>) -> Result<Vec<usize>, Rejection> {
     one_axis(tensor)?;
-    let values = tensor.u32s()?.into_iter().map(|value| usize::try_from(value).unwrap_or(usize::MAX));
-    Ok(values.collect())
+    Ok(tensor.u32s()?.into_iter().map(wide).collect())
 }
 
-/// A list is a tensor with one axis.
-fn one_axis(tensor: &RawTensor<'_>) -> Result<(), Rejection> {
+/// The length of a list, which is a tensor with one axis.
+pub(super) fn one_axis(tensor: &RawTensor<'_>) -> Result<usize, Rejection> {
     match tensor.shape.as_slice() {
-        [_] => Ok(()),
-        shape => Err(wrong_shape(tensor, "one axis".to_owned(), shape)),
+        [length] => Ok(*length),
+        _ => Err(wrong_shape(tensor, "one axis".to_owned())),
     }
 }
 
-fn wrong_shape(tensor: &RawTensor<'_>, expected: String, found: &[usize]) -> Rejection {
-    let reason = Reason::TensorsShape { name: tensor.name.clone(), expected, found: format!("{found:?}") };
+/// The shape that a tensor must have.
+pub(super) fn shaped(tensor: &RawTensor<'_>, shape: &[usize]) -> Result<(), Rejection> {
+    if tensor.shape == shape { Ok(()) } else { Err(wrong_shape(tensor, format!("{shape:?}"))) }
+}
+
+fn wrong_shape(tensor: &RawTensor<'_>, expected: String) -> Rejection {
+    let reason = Reason::TensorsShape { name: tensor.name.clone(), expected, found: format!("{:?}", tensor.shape) };
     Rejection::one(reason, Place::path(&*tensor.name))
 }
 
-pub(super) fn column(file: &mut TensorFile<'_>, name: &str, length: usize) -> Result<Vec<usize>, Rejection> {
-    sized(&needed(file, name)?, length)
-}
-
-fn sized(tensor: &RawTensor<'_>, length: usize) -> Result<Vec<usize>, Rejection> {
-    let values = indices(tensor)?;
-    if values.len() == length { Ok(values) } else { Err(wrong_shape(tensor, format!("[{length}]"), &tensor.shape)) }
+fn u32s(tensor: &RawTensor<'_>, length: usize) -> Result<Vec<u32>, Rejection> {
+    shaped(tensor, &[length])?;
+    Ok(tensor.u32s()?)
 }
 
 fn rationals(tensor: &Tensor) -> Vec<Rational> {

@@ -1,176 +1,136 @@
-//! The walk over split trees: scopes down, judgements up.
+//! The walk over split trees: scopes down to the entries that are wanted.
 
-use super::certificate::Certificate;
-use super::tree::{Step, Tree};
-use crate::Observer;
-use certkern_core::num::Rational;
-use certkern_core::rules::{Judgement, RuleError, Scope};
-use certkern_seal::Documents;
+use super::Leaves;
+use super::certificate::{Certificate, Served};
+use super::tier::Tier;
+use super::tree::{self, Step};
+use certkern_core::rules::RuleError;
 use certkern_wire::number;
 use certkern_wire::reason::{Place, Reason, Rejection};
-use std::collections::BTreeMap;
+use std::slice;
 
-/// Where a walk is, for rejections.
+/// A leaf and a disjunct.
 #[derive(Clone, Copy)]
-pub(super) struct Leaf {
-    tree: usize,
+pub(super) struct At {
+    /// The entry.
+    pub(super) entry: usize,
+    /// The place of the leaf in the trees.
+    pub(super) place: usize,
+    /// The place of the disjunct among those that the tree serves.
+    pub(super) slot: usize,
+    pub(super) tree: usize,
+    /// The leaf, counted in its tree.
+    pub(super) leaf: usize,
+    pub(super) disjunct: usize,
+}
+
+/// A rejection with the entry at which a walk in order meets it.
+pub(super) type Stop = (usize, Rejection);
+
+/// A subtree that holds wanted entries.
+struct Subtree<'w, T> {
+    place: usize,
+    /// Its first leaf, counted in its tree.
     leaf: usize,
-    disjunct: usize,
+    wanted: &'w [usize],
+    /// The scope of its root before a bound set is applied there; `None` at the root of a tree.
+    scope: Option<T>,
 }
 
-/// A split on the path: the scope of its second child until that is walked, then the judgements of the first.
-enum Split {
-    First(Scope),
-    Second(Vec<Judgement>),
-}
+/// What a walk finds: the scope of an entry, or why there is none for these entries.
+pub(super) type Found<'w, T> = Result<(At, T), (&'w [usize], RuleError)>;
 
-/// A judgement for each disjunct, in order: the disjunct is empty on the region.
-pub(super) fn trees(
-    documents: &Documents,
-    certificate: &Certificate,
-    observer: &mut dyn Observer,
-) -> Result<Vec<Judgement>, Rejection> {
-    let mut walk = Walk { documents, certificate, observer, entry: 0, roots: BTreeMap::new() };
-    let mut found: BTreeMap<usize, Judgement> = BTreeMap::new();
-    for (number, (tree, disjuncts)) in certificate.trees.iter().enumerate() {
-        let judgements = walk.tree(number, tree, disjuncts)?;
-        found.extend(disjuncts.iter().copied().zip(judgements));
-    }
-    Ok(found.into_values().collect())
-}
-
-struct Walk<'a> {
-    documents: &'a Documents,
-    certificate: &'a Certificate,
-    observer: &'a mut dyn Observer,
-    entry: usize,
-    /// Scopes of the whole region by the bound set that was applied: they used no disjunct, so they serve all.
-    roots: BTreeMap<usize, Scope>,
-}
-
-impl Walk<'_> {
-    /// Walks one tree; gives a judgement for each of `disjuncts`.
-    fn tree(&mut self, number: usize, tree: &Tree, disjuncts: &[usize]) -> Result<Vec<Judgement>, Rejection> {
-        let mut path: Vec<Split> = Vec::new();
-        let mut next: Option<Scope> = None;
-        let mut done: Option<Vec<Judgement>> = None;
-        let mut leaf = 0_usize;
-        for (step, set) in tree.steps() {
-            if done.is_some() {
-                return Err(Reason::Internal("a tree with nodes left over").into());
-            }
-            let scope = match next.take() {
-                None => self.root(disjuncts, set)?,
-                Some(mut scope) => {
-                    self.apply(&mut scope, set, false)?;
-                    scope
+/// Visits the entries `wanted`, which ascend, in order. Subtrees without them are not entered.
+pub(super) fn walk<T: Tier>(
+    leaves: &Leaves<'_>,
+    wanted: &[usize],
+    mut visit: impl FnMut(Found<'_, T>) -> Result<(), Stop>,
+) -> Result<(), Stop> {
+    let Certificate { trees, served, entries, .. } = &leaves.certificate;
+    let mut rest = wanted;
+    while let Some(entry) = rest.first() {
+        let after = served.partition_point(|served| served.first <= *entry);
+        let tree = after.saturating_sub(1);
+        let end = served.get(after).map_or(*entries, |next| next.first);
+        let (own, later) = rest.split_at(rest.partition_point(|entry| *entry < end));
+        let Some(served) = served.get(tree).filter(|_| !own.is_empty()) else {
+            return Err((*entry, Reason::Internal("an entry that the certificate does not have").into()));
+        };
+        let mut open = vec![Subtree { place: trees.root(tree), leaf: 0, wanted: own, scope: None }];
+        while let Some(subtree) = open.pop() {
+            let (place, leaf, wanted) = (subtree.place, subtree.leaf, subtree.wanted);
+            let scope = match enter::<T>(leaves, served, subtree, &mut open) {
+                Ok(Some(scope)) => scope,
+                Ok(None) => continue,
+                Err(error) => {
+                    visit(Err((wanted, error)))?;
+                    continue;
                 }
             };
-            match step {
-                Step::Split { node, coordinate, threshold } => {
-                    let threshold = self.certificate.thresholds.get(*threshold);
-                    let threshold = threshold.ok_or(Reason::Internal("a threshold that was checked"))?;
-                    let halves = scope.split(*node, *coordinate, threshold);
-                    let (at_least, at_most) = halves.map_err(|error| rejected(&error, None))?;
-                    path.push(Split::First(at_most));
-                    next = Some(at_least);
-                }
-                Step::Leaf => {
-                    let at = Leaf { tree: number, leaf, disjunct: 0 };
-                    let judgements = self.leaf(&scope, disjuncts, at)?;
-                    leaf = leaf.saturating_add(1);
-                    (next, done) = rise(&mut path, judgements)?;
-                }
+            let first = served.first.saturating_add(leaf.saturating_mul(served.disjuncts.len()));
+            for entry in wanted {
+                let slot = entry.saturating_sub(first);
+                let disjunct = served.disjuncts.get(slot).copied().unwrap_or(usize::MAX);
+                let at = At { entry: *entry, place, slot, tree, leaf, disjunct };
+                let scope = scope.serving(disjunct).map_err(|error| (slice::from_ref(entry), error));
+                visit(scope.map(|scope| (at, scope)))?;
             }
         }
-        done.ok_or_else(|| Reason::Internal("a tree that does not end").into())
+        rest = later;
     }
+    Ok(())
+}
 
-    /// The scope at the root of a tree for `disjuncts`: their own region if it is one disjunct with a smaller one, else the whole region.
-    fn root(&mut self, disjuncts: &[usize], set: usize) -> Result<Scope, Rejection> {
-        let problem = self.documents.problem();
-        let failed = |error: RuleError| rejected(&error, None);
-        if let [disjunct] = disjuncts
-            && !problem.has_whole_region(*disjunct).map_err(failed)?
-        {
-            let mut scope = Scope::root(problem, Some(*disjunct), self.certificate.digits).map_err(failed)?;
-            self.apply(&mut scope, set, true)?;
-            return Ok(scope);
+/// Enters a subtree: gives the scope of a leaf, or puts those children on the stack that hold wanted entries, the first on top.
+fn enter<'w, T: Tier>(
+    leaves: &Leaves<'_>,
+    served: &Served,
+    Subtree { place, leaf, wanted, scope }: Subtree<'w, T>,
+    open: &mut Vec<Subtree<'w, T>>,
+) -> Result<Option<T>, RuleError> {
+    let trees = &leaves.certificate.trees;
+    let set = trees.set(place);
+    let scope = match scope {
+        None => root(leaves, &served.disjuncts, set)?,
+        Some(mut scope) => {
+            leaves.apply(&mut scope, set, false)?;
+            scope
         }
-        if let Some(scope) = self.roots.get(&set) {
-            return Ok(scope.clone());
-        }
-        let mut scope = Scope::root(problem, None, self.certificate.digits).map_err(failed)?;
-        self.apply(&mut scope, set, true)?;
-        self.roots.insert(set, scope.clone());
+    };
+    let step = trees.step(place).ok_or(RuleError::Internal("a tree that does not end"))?;
+    let Step::Split { node, coordinate, threshold, second } = step else { return Ok(Some(scope)) };
+    let (at_least, at_most) = scope.halves(leaves, node, coordinate, threshold)?;
+    let first = place.saturating_add(1);
+    let second_leaf = leaf.saturating_add(tree::leaves(first, second));
+    let cut = served.first.saturating_add(second_leaf.saturating_mul(served.disjuncts.len()));
+    let (up, down) = wanted.split_at(wanted.partition_point(|entry| *entry < cut));
+    let children = [(second, second_leaf, down, at_most), (first, leaf, up, at_least)];
+    let children = children.into_iter().filter(|(_, _, wanted, _)| !wanted.is_empty());
+    open.extend(children.map(|(place, leaf, wanted, scope)| Subtree { place, leaf, wanted, scope: Some(scope) }));
+    Ok(None)
+}
+
+/// The scope at the root of a tree for `disjuncts`: their own region if it is one disjunct with a smaller one, else the whole region, which
+/// used no disjunct and serves all.
+fn root<T: Tier>(leaves: &Leaves<'_>, disjuncts: &[usize], set: usize) -> Result<T, RuleError> {
+    let own = match disjuncts {
+        [disjunct] if !leaves.problem.has_whole_region(*disjunct)? => Some(*disjunct),
+        _ => None,
+    };
+    T::roots(leaves).get((own, set), || {
+        let mut scope = T::root(leaves, own)?;
+        leaves.apply(&mut scope, set, true)?;
         Ok(scope)
-    }
-
-    fn apply(&self, scope: &mut Scope, set: usize, fresh: bool) -> Result<(), Rejection> {
-        match set.checked_sub(1).and_then(|set| self.certificate.sets.get(set)) {
-            Some(set) => set.apply(scope, fresh),
-            None => Ok(()),
-        }
-    }
-
-    /// Closes one leaf for each of `disjuncts`.
-    fn leaf(&mut self, scope: &Scope, disjuncts: &[usize], at: Leaf) -> Result<Vec<Judgement>, Rejection> {
-        let mut judgements = Vec::with_capacity(disjuncts.len());
-        for disjunct in disjuncts {
-            let at = Leaf { disjunct: *disjunct, ..at };
-            let scope = scope.for_disjunct(*disjunct).map_err(|error| rejected(&error, Some(at)))?;
-            judgements.push(self.close(&scope, at)?);
-            self.entry = self.entry.saturating_add(1);
-            self.observer.leaves(self.entry, self.certificate.entries);
-        }
-        Ok(judgements)
-    }
-
-    /// Tries the multipliers of an entry one after the other.
-    fn close(&self, scope: &Scope, at: Leaf) -> Result<Judgement, Rejection> {
-        let property = self.documents.problem().property();
-        let rows = property.disjuncts.get(at.disjunct).map_or(&[][..], Vec::as_slice);
-        let hints = &self.certificate.hints;
-        let slopes = hints.slopes(self.entry);
-        let mut best: Option<Rational> = None;
-        for multipliers in hints.multipliers(self.entry, rows) {
-            match scope.refute(&multipliers, &slopes) {
-                Ok(judgement) => return Ok(judgement),
-                Err(RuleError::Unproved(bound)) => best = best.max(Some(bound)),
-                Err(error) => return Err(rejected(&error, Some(at))),
-            }
-        }
-        Err(rejected(&RuleError::Unproved(best.unwrap_or_default()), Some(at)))
-    }
+    })
 }
 
-/// Takes the judgements of a finished subtree up: to the next second child, or through all splits that are now complete.
-fn rise(
-    path: &mut Vec<Split>,
-    mut judgements: Vec<Judgement>,
-) -> Result<(Option<Scope>, Option<Vec<Judgement>>), Rejection> {
-    while let Some(split) = path.pop() {
-        match split {
-            Split::First(at_most) => {
-                path.push(Split::Second(judgements));
-                return Ok((Some(at_most), None));
-            }
-            Split::Second(at_least) => {
-                let joined = at_least.into_iter().zip(judgements).map(|(up, down)| Judgement::split(up, down));
-                judgements = joined.collect::<Result<_, _>>().map_err(|error| rejected(&error, None))?;
-            }
-        }
-    }
-    Ok((None, Some(judgements)))
-}
-
-/// A rule's refusal as a rejection, with the leaf where it happened.
-pub(super) fn rejected(error: &RuleError, at: Option<Leaf>) -> Rejection {
+/// A rule's refusal as a rejection, with the entry where it happened.
+pub(super) fn rejected(error: &RuleError, at: Option<At>) -> Rejection {
     let place = at.map_or_else(Place::default, |at| {
         Place::path(format!("tree[{}].leaf[{}].disjunct[{}]", at.tree, at.leaf, at.disjunct))
     });
     let reason = match (error, at) {
-        (RuleError::Unproved(bound), Some(Leaf { tree, leaf, disjunct })) => {
+        (RuleError::Unproved(bound), Some(At { tree, leaf, disjunct, .. })) => {
             Reason::LeafUnproved { tree, leaf, disjunct, bound: number::about(bound) }
         }
         (RuleError::SlopeDomain { node, coordinate }, _) => Reason::HintDomain(format!(

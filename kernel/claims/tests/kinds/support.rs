@@ -119,3 +119,15 @@ pub(crate) fn safetensors(arrays: &BTreeMap<String, Array>) -> Vec<u8> {
     file.extend(data);
     file
 }
+
+/// xorshift64*.
+pub(crate) struct Random(pub(crate) u64);
+
+impl Random {
+    pub(crate) fn below(&mut self, n: usize) -> usize {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        (self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 33) as usize % n
+    }
+}

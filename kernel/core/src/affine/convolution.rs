@@ -30,6 +30,11 @@ pub(super) fn volume(axes: &[usize]) -> Option<usize> {
 }
 
 impl Convolution {
+    /// The numbers of kernel places, input places and output places, each over all spatial axes.
+    pub(crate) fn volumes(&self) -> Option<(usize, usize, usize)> {
+        Some((volume(&self.kernel)?, volume(&self.input)?, volume(&self.output)?))
+    }
+
     /// For each output place and kernel place, in row-major order, the flat input place, or `None` in the padding.
     pub(super) fn taps(&self) -> Option<Vec<Option<usize>>> {
         let rank = self.input.len();
@@ -75,5 +80,49 @@ impl Convolution {
             step = step.checked_mul(*input)?;
         }
         Some(flat)
+    }
+}
+
+/// Output places that one kernel place joins with input places, both at equal steps: output `output + i` with input `input + i·step`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Span {
+    pub(crate) kernel: usize,
+    pub(crate) output: usize,
+    pub(crate) input: usize,
+    pub(crate) length: usize,
+    pub(crate) step: usize,
+}
+
+impl Span {
+    /// The taps of a convolution by kernel place.
+    pub(crate) fn of(taps: &[Option<usize>], kernel: usize) -> Vec<Self> {
+        let mut spans = Vec::new();
+        for k in 0..kernel {
+            let mut open: Option<Self> = None;
+            for (place, tap) in taps.iter().skip(k).step_by(kernel.max(1)).enumerate() {
+                open = match (open, *tap) {
+                    (Some(span), Some(input)) if span.extended(input).is_some() => span.extended(input),
+                    (done, tap) => {
+                        spans.extend(done);
+                        tap.map(|input| Self { kernel: k, output: place, input, length: 1, step: 1 })
+                    }
+                };
+            }
+            spans.extend(open);
+        }
+        spans
+    }
+
+    /// The span with one more place, if `input` lies one step further.
+    fn extended(self, input: usize) -> Option<Self> {
+        let step = if self.length == 1 { input.checked_sub(self.input)? } else { self.step };
+        let next = self.length.checked_mul(step)?.checked_add(self.input)?;
+        (step > 0 && next == input).then_some(Self { length: self.length.saturating_add(1), step, ..self })
+    }
+
+    /// Whether all its places exist.
+    pub(crate) fn fits(self, kernel: usize, outputs: usize, inputs: usize) -> bool {
+        let last = self.length.saturating_sub(1).saturating_mul(self.step).saturating_add(self.input);
+        self.kernel < kernel && self.output.saturating_add(self.length) <= outputs && last < inputs
     }
 }

@@ -22,8 +22,9 @@ pub struct LinearMap {
     kind: Kind,
 }
 
+/// How a map is held.
 #[derive(Clone, Debug)]
-enum Kind {
+pub(crate) enum Kind {
     /// `factor · x`.
     Multiple { factor: BigInt },
     /// `factor · x[sources[i]]`, zero where `None`.
@@ -110,6 +111,10 @@ impl LinearMap {
 
     pub(super) fn denominator(&self) -> &BigInt {
         &self.denominator
+    }
+
+    pub(crate) fn kind(&self) -> &Kind {
+        &self.kind
     }
 
     /// The map times `denominator`, a multiple of its own, so that its coefficients are dyadic.

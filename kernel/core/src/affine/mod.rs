@@ -4,6 +4,8 @@ mod convolution;
 mod map;
 
 pub use convolution::Convolution;
+pub(crate) use convolution::Span;
+pub(crate) use map::Kind;
 pub use map::LinearMap;
 
 use crate::interval::Interval;

@@ -1,9 +1,93 @@
 //! Univariate functions, one file each. Each declares what the rules ask: where it is defined, where its pieces end and what it is there.
 
+mod acos;
+mod acosh;
+mod asin;
+mod asinh;
+mod atan;
+mod atanh;
+mod celu;
+mod clip;
+mod constant;
+mod cos;
+mod cosh;
+mod declaration;
+mod elu;
+mod erf;
+mod erfc;
+mod exp;
+mod expm1;
+mod gelu;
+mod gelu_tanh;
+mod hard_sigmoid;
+mod hard_swish;
+mod inv;
+mod leaky_relu;
+mod library;
+mod log;
+mod log1p;
+mod log2;
+mod mish;
+mod power;
+mod prelu;
 mod relu;
+mod rsqrt;
+mod selu;
+mod series;
+mod sigmoid;
+mod silu;
+mod sin;
+mod sinh;
+mod softplus;
+mod softsign;
+mod sqrt;
+mod tan;
+mod tanh;
 
-use crate::num::{Ball, Dyadic};
+pub use constant::Constant;
+pub use library::{Elementary, names};
+
+use crate::num::{Ball, Dyadic, Real};
+use declaration::{CONCAVE, CONVEX, CUBIC, Cut, Cuts, Declaration, Domain, End, SIGMOID, Shape, ZERO};
 use num_bigint::BigInt;
+
+/// Why there is no enclosure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// The function, or its derivative, is not defined on all of the argument.
+    Undefined,
+    /// An exponent or a precision beyond the budget.
+    Limit,
+}
+
+/// The most bits that a result may be asked for.
+const MOST_BITS: i64 = 1 << 15;
+/// Bits beyond those asked for that the first attempt computes with.
+const GUARD: i64 = 16;
+/// The last attempt computes with this many times the bits asked for and 512.
+const FOLD: i64 = 8;
+
+/// A ball of relative radius at most `2^-bits` around a number that `evaluate` computes at a given precision. What is lost to cancellation is made
+/// up for by a higher precision; when that is used up, or does not help, the enclosure stands as it is.
+fn refine(bits: u64, evaluate: impl Fn(i64) -> Real) -> Result<Ball, Refusal> {
+    let bits = i64::try_from(bits).ok().filter(|bits| (1..=MOST_BITS).contains(bits)).ok_or(Refusal::Limit)?;
+    let wanted = bits.saturating_add(3);
+    let last = bits.saturating_add(512).saturating_mul(FOLD);
+    let (mut precision, mut best) = (bits.saturating_add(GUARD), 8);
+    loop {
+        let value = evaluate(precision);
+        let accuracy = value.accuracy().unwrap_or(i64::MIN);
+        // Too small to be told from zero in any later sum.
+        let vanishing = value.magnitude().is_some_and(|m| m < -(1 << 32));
+        let stuck = accuracy > 8 && accuracy <= best;
+        if accuracy >= wanted || vanishing || stuck || precision >= last {
+            return value.ball(wanted).ok_or(Refusal::Limit);
+        }
+        best = best.max(accuracy);
+        let missing = if accuracy > 8 { wanted.saturating_sub(accuracy).saturating_add(8) } else { precision };
+        precision = precision.saturating_add(missing).min(last);
+    }
+}
 
 /// A univariate function of the real line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

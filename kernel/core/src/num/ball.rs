@@ -1,6 +1,7 @@
 //! Balls: midpoint-radius enclosures with dyadic midpoint and radius, kept exactly.
 
 use super::Dyadic;
+use super::dyadic::REACH;
 
 /// The real numbers within `radius` of `midpoint`, both ends included. The radius is not negative.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,6 +28,16 @@ impl Ball {
     pub fn between(lower: &Dyadic, upper: &Dyadic) -> Option<Self> {
         let half = Dyadic::new(1, -1);
         Self::new(&(lower + upper) * &half, &(upper - lower) * &half)
+    }
+
+    /// A ball around everything from `lower` to `upper`; `None` if `lower > upper`. An end that is small beside the other is rounded outward, so
+    /// that no exponent makes the midpoint long.
+    #[must_use]
+    pub fn around(lower: &Dyadic, upper: &Dyadic) -> Option<Self> {
+        let top = lower.magnitude().max(upper.magnitude()).unwrap_or(0);
+        let least = top.saturating_sub(REACH);
+        let floor = |x: &Dyadic| if x.exponent() < least { Dyadic::new(x.floor_at(least), least) } else { x.clone() };
+        Self::between(&floor(lower), &-floor(&-upper))
     }
 
     /// The midpoint.

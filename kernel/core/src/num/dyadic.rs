@@ -8,7 +8,7 @@ use std::cmp::Ordering;
 use std::ops::{Add, Mul, Neg, Sub};
 
 /// Bits that a sum keeps: binary64 numbers span 2098.
-const REACH: i64 = 8192;
+pub(super) const REACH: i64 = 8192;
 
 /// The number `mantissa · 2^exponent`. The mantissa is odd, or it is zero with exponent zero, so equal numbers have equal parts.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

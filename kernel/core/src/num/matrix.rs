@@ -77,6 +77,20 @@ impl Matrix {
         Some(Dyadic::new(value, self.exponent))
     }
 
+    /// Entry `index` as `(mantissa, exponent)`, for `mantissa · 2^exponent`; `None` if the mantissa is too long, or beyond the end.
+    pub(crate) fn short(&self, index: usize) -> Option<(i128, i64)> {
+        let (mut value, mut zeros) = (0_i128, 0);
+        let digit = |plane: &DigitPlane| plane.digits.get(index).copied();
+        while digit(self.planes.get(zeros)?)? == 0 && zeros.saturating_add(1) < self.planes.len() {
+            zeros = zeros.saturating_add(1);
+        }
+        for plane in self.planes.get(zeros..)?.iter().rev() {
+            value = value.checked_mul(1 << DIGIT)?.checked_add(i128::from(digit(plane)?))?;
+        }
+        let shift = i64::try_from(zeros).ok()?.checked_mul(i64::from(DIGIT))?;
+        Some((value, self.exponent.checked_add(shift)?))
+    }
+
     /// `rowᵀ · (I_batch ⊗ self)`: `row` has `batch · rows` entries, the result `batch · columns`. `None` if it is too long to be summed safely.
     #[must_use]
     pub(crate) fn adjoint(&self, row: &Planes, batch: usize) -> Option<Planes> {

@@ -4,13 +4,16 @@ mod accumulators;
 pub mod ball;
 pub(crate) mod denominator;
 pub mod dyadic;
+pub mod ieee;
 pub mod matrix;
 pub mod planes;
+pub mod real;
 
 pub use ball::Ball;
 pub use dyadic::Dyadic;
 pub use matrix::Matrix;
 pub use planes::Planes;
+pub use real::Real;
 
 /// A rational number of unbounded size in lowest terms.
 pub type Rational = num_rational::BigRational;

@@ -17,15 +17,19 @@
 
 mod back;
 mod bounds;
+mod filter;
 mod judgement;
 mod lines;
 mod problem;
 mod quotient;
 mod scope;
+#[cfg(test)]
+mod traps;
 mod univariate;
 mod witness;
 
 pub use back::{Multipliers, Slopes};
+pub use filter::{Attempt, Filter, FilterScope, NodeSlopes};
 pub use judgement::{Judgement, Statement};
 pub use problem::Problem;
 pub use scope::{Literal, Scope, Side};

@@ -13,7 +13,7 @@ const FILE: &str = "payload";
 
 /// The numbers of each node. A tensor of the file that no node uses is a fault, looked for only where nothing else is wrong.
 pub(super) fn read(drafts: &[Draft], payload: Option<&[u8]>, limits: &Limits, faults: &mut Faults) -> Vec<Vec<Tensor>> {
-    let file = payload.map(|bytes| TensorFile::parse(bytes, limits)).transpose();
+    let file = payload.as_ref().map(|bytes| TensorFile::parse(bytes, limits)).transpose();
     let mut file = match file {
         Ok(file) => file,
         Err(rejection) => {

@@ -218,10 +218,13 @@ fn an_open_disjunct_without_leaves_is_named() {
     let mut open = split_dump();
     open.set(f32s("root/lb", &[1, 3], &[-0.5, -1.0, -1.0]));
     let text = open.error();
-    assert!(text.starts_with("disjunct 1 (-Y_0 + Y_1 ≤ 0) has no leaves, and its root bound misses by -0.5"), "{text}");
+    assert!(
+        text.starts_with("manifest.json: disjunct 1 (-Y_0 + Y_1 ≤ 0) has no leaves, and its root bound misses by -0.5"),
+        "{text}"
+    );
     // A NaN closes nothing.
     open.set(f32s("root/lb", &[1, 3], &[f32::NAN, -1.0, -1.0]));
-    assert!(open.error().starts_with("disjunct 1 (-Y_0 + Y_1 ≤ 0) has no leaves"), "{}", open.error());
+    assert!(open.error().starts_with("manifest.json: disjunct 1 (-Y_0 + Y_1 ≤ 0) has no leaves"), "{}", open.error());
     // Without root bounds the dump must say that plain CROWN closed all.
     let mut root_only = dump(json!([]), [0.5; 3]);
     root_only.tensors.retain(|(name, ..)| *name != "root/lb");
@@ -240,7 +243,9 @@ fn foreign_and_lacking_disjuncts_are_named() {
     foreign.set(f32s("spec/C", &[1, 3, 2], &[-1.0, 1.0, 1.0, 0.5, 0.0, 1.0]));
     let text = foreign.error();
     assert!(
-        text.starts_with("disjunct 1 of the dump speaks of Y_0 + 0.5·Y_1 ≤ 0.1 and Y_1 ≤ 3, which is no"),
+        text.starts_with(
+            "tensors.safetensors: disjunct 1 of spec/C speaks of Y_0 + 0.5·Y_1 ≤ 0.1 and Y_1 ≤ 3, which is no"
+        ),
         "{text}"
     );
     let mut lacking = split_dump();
@@ -249,11 +254,14 @@ fn foreign_and_lacking_disjuncts_are_named() {
     lacking.set(i32s("spec/or_spec_size", &[1]));
     lacking.set(f32s("root/lb", &[1, 1], &[0.5]));
     let text = lacking.error();
-    assert!(text.starts_with("the dump does not speak of disjunct 0 (Y_1 ≤ 3 and Y_0 ≤ 0.1) of"), "{text}");
+    assert!(
+        text.starts_with("tensors.safetensors: the dump does not speak of disjunct 0 (Y_1 ≤ 3 and Y_0 ≤ 0.1) of"),
+        "{text}"
+    );
     let mut leaf = split_dump();
     leaf.set(f32s("leaf/C", &[2, 2, 2], &[1.0, 0.0, 0.0, 1.0, 1.0, 0.0, 0.0, -1.0]));
     let text = leaf.error();
-    assert!(text.starts_with("leaf 1 of the dump speaks of Y_0 ≤ 0.1 and -Y_1 ≤ 3"), "{text}");
+    assert!(text.starts_with("tensors.safetensors: leaf 1 of leaf/C speaks of Y_0 ≤ 0.1 and -Y_1 ≤ 3"), "{text}");
 }
 
 #[test]
@@ -278,7 +286,7 @@ fn boxes_of_all_disjuncts_make_one_tree() {
     dump.set(f32s("box/C", &[1, 2, 2], &[1.0, 0.0, 0.0, 1.0]));
     dump.set(f32s("box/rhs", &[1, 2], &[0.1, 3.0]));
     dump.set(f32s("box/lb", &[2, 2], &[0.2, 0.0, 0.0, 4.0]));
-    assert!(dump.error().starts_with("disjunct 1 (-Y_0 + Y_1 ≤ 0) has no leaves"), "{}", dump.error());
+    assert!(dump.error().starts_with("manifest.json: disjunct 1 (-Y_0 + Y_1 ≤ 0) has no leaves"), "{}", dump.error());
     dump.set(f32s("root/lb", &[1, 3], &[0.5, -1.0, -1.0]));
     // Slopes of the root stay out of a certificate of boxes.
     dump.tensors.extend([
@@ -295,15 +303,15 @@ fn boxes_of_all_disjuncts_make_one_tree() {
 #[test]
 fn nodes_that_do_not_fit_are_named() {
     let edits: [(&str, Value, &str); 9] = [
-        ("/norm", json!(2), "norm 2"),
+        ("/norm", json!(2), "norm is 2"),
         ("/nodes/2/type", json!("BoundSigmoid"), "has 0 ReLU nodes (), the graph 1 ([2])"),
-        ("/nodes/1/shape", json!([1, 4]), "node /pre of the dump holds 4 numbers, node 1 of the graph 3"),
-        ("/nodes/0/shape", json!([1, 3]), "node /x of the dump holds 3 numbers, node 0 of the graph 2"),
-        ("/nodes/1/inputs", json!(["/out"]), "node /pre of the dump stands before one that it reads"),
+        ("/nodes/1/shape", json!([1, 4]), "node /pre holds 4 numbers, node 1 of the graph 3"),
+        ("/nodes/0/shape", json!([1, 3]), "node /x holds 3 numbers, node 0 of the graph 2"),
+        ("/nodes/1/inputs", json!(["/out"]), "node /pre stands before one that it reads"),
         ("/final_name", json!("/y"), "final_name names \"/y\""),
         ("/leaves/0/splits/0/layer", json!("/out"), "a split of leaf 0 names \"/out[1]\""),
         ("/leaves/0/splits/0/sign", json!(0), "leaf 0 splits /pre[1] with sign 0"),
-        ("/leaves/1/id", json!(0), "index 0 at place 1 of tensor the ids of the leaves stands twice"),
+        ("/leaves/1/id", json!(0), "leaves[1] has the id 0, which stands twice"),
     ];
     for (pointer, value, wanted) in edits {
         let mut dump = split_dump();
@@ -312,11 +320,7 @@ fn nodes_that_do_not_fit_are_named() {
     }
     let mut sigmoid = split_dump();
     sigmoid.manifest["root_alpha"] = json!([{"act": "/act", "type": "BoundSigmoid"}]);
-    assert!(
-        sigmoid.error().contains("node /act of the dump is a BoundSigmoid; only dumps of ReLU"),
-        "{}",
-        sigmoid.error()
-    );
+    assert!(sigmoid.error().contains("node /act is a BoundSigmoid; only dumps of ReLU"), "{}", sigmoid.error());
 }
 
 #[test]
@@ -329,7 +333,7 @@ fn tensors_that_do_not_fit_are_named() {
         (f32s("spec/C", &[3], &[0.0; 3]), "tensor spec/C has shape [3], not rows of 2 outputs"),
         (f32s("spec/rhs", &[2], &[0.0; 2]), "tensor spec/rhs has shape [2], not 3 right-hand sides"),
         (i32s("spec/rhs", &[0, 0, 0]), "tensor spec/rhs is of type I32, not F32"),
-        (f32s("leaf/C", &[1, 2, 2], &[0.0; 4]), "leaf 0 of the dump speaks of 0 ≤ 0.1"),
+        (f32s("leaf/C", &[1, 2, 2], &[0.0; 4]), "leaf 0 of leaf/C speaks of 0 ≤ 0.1"),
         (f32s("leaf_alpha//act", &[2, 1, 2], &[0.0; 4]), "tensor leaf_alpha//act has shape [2, 1, 2], not [2, 2, 2]"),
         (i32s("leaf_alpha_cols//act", &[0, 3]), "index 3 at place 1 of tensor leaf_alpha_cols//act"),
         (i32s("leaf_alpha_cols//act", &[0, -1]), "index -1 at place 1 of tensor leaf_alpha_cols//act"),

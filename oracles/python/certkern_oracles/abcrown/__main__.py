@@ -9,7 +9,7 @@ from pathlib import Path
 from . import settings
 from .dumpfile import DumpError, DumpWriter, read_dump
 from .hook import Recording, load
-from .root import HookError
+from .root import HookError, check_norm
 
 EPILOG = """
 An example:
@@ -79,6 +79,7 @@ def record(arguments: argparse.Namespace, rest: list[str]) -> None:
     modules = load(arguments.abcrown.resolve())
     verifier = modules["abcrown"].ABCROWN(args=rest)
     config = modules["arguments"].Config
+    check_norm(settings.read(config, "specification.norm"))
     recording = Recording(DumpWriter(arguments.out), modules, config, keep=arguments.keep_settings, say=say)
     recording.note(settings.apply(config, keep=arguments.keep_settings))
     recording.install()

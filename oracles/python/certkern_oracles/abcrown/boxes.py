@@ -22,7 +22,8 @@ class BoxWriter:
 
     def add(self, bounds: Tensor, lower: Tensor, upper: Tensor, coefficients: Tensor, rhs: Tensor) -> None:
         """Write the boxes [batch, *input] of a batch that some row [batch, rows] closes, with bounds and right-hand sides [batch, rows]."""
-        closed = (bounds > rhs.to(bounds)).any(dim=1).nonzero().reshape(-1)
+        # Places in main memory pick from tensors of any device, and the boxes need not be where the bounds are.
+        closed = (bounds > rhs.to(bounds)).any(dim=1).nonzero().reshape(-1).cpu()
         self.counts["boxes"] += len(closed)
         self.counts["box_open_seen"] += len(bounds) - len(closed)
         if len(closed) == 0:

@@ -172,8 +172,12 @@ def read_dump(folder: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     try:
         manifest = json.loads((folder / MANIFEST).read_bytes())
         tensors = (folder / TENSORS).read_bytes()
-    except (ValueError, OSError) as error:
+    except ValueError as error:
+        raise DumpError(f"{folder}: {MANIFEST} is no JSON object, or is cut off: {error}") from error
+    except OSError as error:
         raise DumpError(f"{folder}: {error}") from error
+    if not isinstance(manifest, dict):
+        raise DumpError(f"{folder}: {MANIFEST} is no JSON object, or is cut off")
     if manifest.get("format") != FORMAT:
         raise DumpError(f"{folder}: the format is {manifest.get('format')!r}, not {FORMAT!r}")
     wanted = manifest.get("tensors_bytes", len(tensors))

@@ -208,7 +208,7 @@ class Recording:
             **root.write_slopes(self._root, self._out),
             "fast_path_initial_crown": fast,
             **root.graph(net.net),
-            **root.norm_entry(spec.norm),
+            "norm": "inf",
         }
         columns = {act: slopes.columns for (act, start), slopes in self._root.slopes.items() if start == net.net.final_name}
         width = int(spec.sizes.max())

@@ -16,6 +16,15 @@ class HookError(Exception):
     """Why a run cannot be recorded."""
 
 
+def check_norm(norm: float) -> None:
+    """Refuses a region that is no box, as a HookError."""
+    if not math.isinf(norm):
+        raise HookError(
+            f"specification.norm = {norm:g}: the region is an L{norm:g} ball, and a dump holds a box. "
+            "Run with --norm inf, on a property whose box holds the ball"
+        )
+
+
 @dataclass(frozen=True)
 class Spec:
     """The problem as the tool holds it, copied before it prunes anything."""
@@ -25,7 +34,6 @@ class Spec:
     sizes: Array
     lower: Array
     upper: Array
-    norm: float
 
     @classmethod
     def of(cls, x: Any, coefficients: Tensor, rhs: Tensor, sizes: Tensor | None) -> Spec:
@@ -38,10 +46,10 @@ class Spec:
         rows = coefficients.shape[1]
         given = array(sizes).reshape(-1) if sizes is not None else np.array([rows])
         perturbation = x.ptb
+        check_norm(perturbation.norm)
         lower = perturbation.x_L if perturbation.x_L is not None else x
         upper = perturbation.x_U if perturbation.x_U is not None else x
-        return cls(array(coefficients), array(rhs).reshape(1, rows), given.astype(np.int32), array(lower)[:1], array(upper)[:1],
-                   float(perturbation.norm))
+        return cls(array(coefficients), array(rhs).reshape(1, rows), given.astype(np.int32), array(lower)[:1], array(upper)[:1])
 
     def write(self, out: DumpWriter) -> None:
         """The tensors `spec/…`."""
@@ -69,11 +77,6 @@ def graph(module: Any) -> dict[str, Any]:
     roots = set(module.root_names)
     inputs = [node["name"] for node in nodes if node["name"] in roots and node["type"] != "BoundConstant"]
     return {"nodes": nodes, "final_name": module.final_name, "input_name": inputs}
-
-
-def norm_entry(norm: float) -> dict[str, Any]:
-    """The entry of the manifest for the norm of the input region."""
-    return {"norm": "inf" if math.isinf(norm) else norm}
 
 
 def write_bounds(module: Any, out: DumpWriter) -> dict[str, tuple[Tensor, Tensor]]:

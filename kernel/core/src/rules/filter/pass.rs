@@ -1,0 +1,282 @@
+//! BACK in binary64, many rows at a time, with CHARGE.
+//!
+//! Row `r` stands for the claim `entries·z + constants ≥ result[r]` on its scope. Invariant: the claim's left side is at least
+//! `Σ_v A_v·v(x) + d − charges`, where `A_v` are the stored rows. When the row of a node is removed, its entries are sums that were
+//! rounded: the charge is what the rounding can be worth on the node's bounds.
+
+use super::boxes::FloatBox;
+use super::lines::{FloatLines, bends};
+use super::refute::NodeSlopes;
+use super::scope::FilterScope;
+use super::{Edge, Ends, Filter, FloatNode, FloatPrimitive, TERMS};
+use crate::filter::round::power_of_two;
+use crate::filter::rows::{Lines, dot_absolute, relax, signed};
+use crate::func::Function;
+use crate::program::NodeId;
+
+/// Half the distance from 1 to the next number: one rounding to nearest costs at most this, relatively.
+const EPSILON: f64 = power_of_two(-53);
+/// What the roundings of a charge itself can be worth, relatively.
+const SLACK: f64 = 1.0 + power_of_two(-20);
+/// More than all underflows of one step.
+const UNDERFLOW: f64 = power_of_two(-900);
+
+/// What a pass starts from for one row: a form over node values and constants to be added.
+#[derive(Debug)]
+pub(super) struct Start<'a> {
+    pub(super) scope: &'a FilterScope,
+    pub(super) slopes: &'a [NodeSlopes<'a>],
+    /// Node, coordinate, coefficient; a coordinate may come more than once.
+    pub(super) entries: Vec<(NodeId, usize, f64)>,
+    /// Constants, rounded down.
+    pub(super) constants: Vec<f64>,
+}
+
+/// The rows of one node.
+struct Rows {
+    entries: Vec<f64>,
+    /// For each row the sum of the magnitudes of all terms that went into its entries, each times that of its coordinate's value.
+    reach: Vec<f64>,
+    /// The most terms of an entry that came from consumers.
+    terms: usize,
+}
+
+struct Pass<'a, const CHARGED: bool> {
+    filter: &'a Filter,
+    starts: &'a [Start<'a>],
+    nodes: Vec<Option<Rows>>,
+    /// Memory of removed rows: fresh memory costs more than what is done with it.
+    spare: Vec<Vec<f64>>,
+    constants: Vec<Constant>,
+    /// The number of terms of a constant, those of its start aside.
+    terms: usize,
+}
+
+/// The constant of a row.
+#[derive(Clone, Default)]
+struct Constant {
+    value: f64,
+    /// The sum of the magnitudes of its terms.
+    magnitude: f64,
+    /// The number of entries of the row that were out of range.
+    outside: f64,
+    /// The most terms of an entry of any node that the start gave.
+    terms: usize,
+}
+
+/// Rows that go through a program together.
+const ROWS: usize = 16;
+
+/// For each start a number that its form never falls below on its scope; NaN or −∞ where the filter cannot tell. Without charges: about such a number.
+pub(super) fn bounds<const CHARGED: bool>(filter: &Filter, starts: &[Start<'_>]) -> Option<Vec<f64>> {
+    let mut found = Vec::with_capacity(starts.len());
+    let mut spare = Vec::new();
+    for starts in starts.chunks(ROWS) {
+        let nodes = filter.nodes.iter().map(|_| None).collect();
+        let constants = vec![Constant::default(); starts.len()];
+        let mut pass = Pass::<CHARGED> { filter, starts, nodes, spare, constants, terms: 0 };
+        pass.start()?;
+        for (id, node) in filter.nodes.iter().enumerate().rev() {
+            if let Some(rows) = pass.nodes.get_mut(id).and_then(Option::take) {
+                pass.remove(id, node, &rows)?;
+                pass.spare.push(rows.entries);
+            }
+        }
+        spare = std::mem::take(&mut pass.spare);
+        found.extend(pass.finish()?);
+    }
+    Some(found)
+}
+
+impl<const CHARGED: bool> Pass<'_, CHARGED> {
+    fn start(&mut self) -> Option<()> {
+        let (filter, starts) = (self.filter, self.starts);
+        // A lone entry of an affine node goes through it at once: `A·v = A·(Σ L p + b)` holds for parts of a row as well.
+        let lone = starts.iter().all(|start| start.entries.len() == 1);
+        for (r, start) in starts.iter().enumerate() {
+            let mut terms = start.entries.len();
+            for value in &start.constants {
+                self.constants.get_mut(r)?.add([*value, value.abs(), 0.0]);
+            }
+            for (node, coordinate, value) in &start.entries {
+                match &filter.nodes.get(*node)?.primitive {
+                    FloatPrimitive::Affine { terms: edges, bias } if lone => {
+                        // The entry itself was rounded twice, and no charge of its node pays for that.
+                        terms = edges.len().checked_add(2)?;
+                        self.start_affine(r, *coordinate, *value, edges, bias)?;
+                    }
+                    _ => {
+                        let size = *start.scope.bounds(*node)?.magnitude.get(*coordinate)?;
+                        let entry = self.row(r, *node, value.abs() * size)?.get_mut(*coordinate)?;
+                        *entry += value;
+                    }
+                }
+            }
+            self.constants.get_mut(r)?.terms = terms;
+        }
+        Some(())
+    }
+
+    fn start_affine(&mut self, r: usize, coordinate: usize, value: f64, edges: &[Edge], bias: &Ends) -> Option<()> {
+        let end = if value >= 0.0 { &bias.lower } else { &bias.upper };
+        let term = value * end.get(coordinate)?;
+        self.constants.get_mut(r)?.add([term, term.abs(), 0.0]);
+        let scope = self.starts.get(r)?.scope;
+        for Edge { parent, map, number } in edges {
+            let reach = value.abs() * scope.reach(*number)?.get(coordinate)?;
+            map.add_row(coordinate, value, self.row(r, *parent, reach)?)?;
+        }
+        Some(())
+    }
+
+    /// Row `r` of `node`, to which terms of the given reach will be added.
+    fn row(&mut self, r: usize, node: NodeId, reach: f64) -> Option<&mut [f64]> {
+        let width = self.filter.width(node);
+        let rows = self.rows(node)?;
+        *rows.reach.get_mut(r)? += reach;
+        let from = r.checked_mul(width)?;
+        rows.entries.get_mut(from..from.checked_add(width)?)
+    }
+
+    /// The rows of `node`, which are zero at first.
+    fn rows(&mut self, node: NodeId) -> Option<&mut Rows> {
+        let (count, width) = (self.starts.len(), self.filter.width(node));
+        let length = count.checked_mul(width)?;
+        let spare = &mut self.spare;
+        let zero = || {
+            let mut entries = spare.pop().unwrap_or_default();
+            entries.clear();
+            entries.resize(length, 0.0);
+            Rows { entries, reach: vec![0.0; count], terms: 0 }
+        };
+        Some(self.nodes.get_mut(node)?.get_or_insert_with(zero))
+    }
+
+    /// Removes the rows of a node after all its consumers.
+    fn remove(&mut self, id: NodeId, node: &FloatNode, rows: &Rows) -> Option<()> {
+        if CHARGED {
+            self.charge(rows)?;
+        }
+        self.terms = self.terms.checked_add(node.width)?;
+        match &node.primitive {
+            FloatPrimitive::Input => self.input(id, node.width, rows),
+            FloatPrimitive::Affine { terms, bias } => self.affine(node.width, terms, bias, rows),
+            FloatPrimitive::Univariate { function, argument } => self.univariate(id, *function, *argument, rows),
+        }
+    }
+
+    /// CHARGE: `N` terms, each rounded at most twice, lie within `(N + 2)·ε` of their sum's magnitudes.
+    fn charge(&mut self, rows: &Rows) -> Option<()> {
+        for (constant, reach) in self.constants.iter_mut().zip(&rows.reach) {
+            let terms = counted(rows.terms.checked_add(constant.terms)?)?;
+            let charge = (terms + 2.0) * EPSILON * SLACK * reach + UNDERFLOW;
+            constant.value -= charge;
+            constant.magnitude += charge;
+        }
+        self.terms = self.terms.checked_add(1)?;
+        Some(())
+    }
+
+    fn input(&mut self, id: NodeId, width: usize, rows: &Rows) -> Option<()> {
+        let entries = rows.entries.chunks(width.max(1));
+        for ((constant, start), row) in self.constants.iter_mut().zip(self.starts).zip(entries) {
+            let bounds = start.scope.bounds(id)?;
+            constant.add(signed::<CHARGED>(row, &bounds.lower, &bounds.upper));
+        }
+        Some(())
+    }
+
+    /// `A·v = A·(Σ L p + b)`.
+    fn affine(&mut self, width: usize, terms: &[Edge], bias: &Ends, rows: &Rows) -> Option<()> {
+        for (constant, row) in self.constants.iter_mut().zip(rows.entries.chunks(width.max(1))) {
+            constant.add(signed::<CHARGED>(row, &bias.lower, &bias.upper));
+        }
+        let starts = self.starts;
+        for Edge { parent, map, number } in terms {
+            let sums = self.rows(*parent)?;
+            sums.terms = sums.terms.checked_add(map.adjoint_terms)?;
+            map.add_adjoint(starts.len(), &rows.entries, &mut sums.entries)?;
+            if CHARGED {
+                let entries = rows.entries.chunks(width.max(1));
+                for ((reach, start), row) in sums.reach.iter_mut().zip(starts).zip(entries) {
+                    *reach += dot_absolute(row, start.scope.reach(*number)?);
+                }
+            }
+        }
+        Some(())
+    }
+
+    /// A lower line where the stored entry is not negative, an upper line where it is.
+    fn univariate(&mut self, id: NodeId, function: Function, argument: NodeId, rows: &Rows) -> Option<()> {
+        let width = self.filter.width(id);
+        let starts = self.starts;
+        let mut constants = std::mem::take(&mut self.constants);
+        let sums = self.rows(argument)?;
+        sums.terms = sums.terms.checked_add(1)?;
+        let mut own = Vec::new();
+        let per_row = rows.entries.chunks(width.max(1)).zip(sums.entries.chunks_mut(width.max(1)));
+        let per_row = per_row.zip(&mut sums.reach).zip(starts).zip(&mut constants);
+        for ((((row, sums), reach), start), constant) in per_row {
+            let (bounds, lines) = (start.scope.bounds(argument)?, start.scope.lines(id)?);
+            let low = match start.slopes.iter().find(|slopes| slopes.node == id) {
+                None => &lines.low,
+                Some(given) => with_slopes(&mut own, function, bounds, lines, given)?,
+            };
+            let FloatLines { high, below, above, .. } = lines;
+            let lines = Lines { low, high, below, above, magnitude: &bounds.magnitude };
+            let [value, magnitude, outside, reached] = relax::<CHARGED>(row, lines, sums);
+            constant.add([value, magnitude, outside]);
+            *reach += reached;
+        }
+        self.constants = constants;
+        Some(())
+    }
+
+    /// The constants as one inner product over the whole pass, charges included, and its own rounding charged.
+    fn finish(self) -> Option<Vec<f64>> {
+        if !CHARGED {
+            return Some(self.constants.into_iter().map(|constant| constant.value).collect());
+        }
+        let bound = |(constant, start): (Constant, &Start<'_>)| {
+            let own = start.constants.len().checked_add(start.entries.len())?;
+            let terms = counted(self.terms.checked_add(own)?)?;
+            let bound = constant.value - ((terms + 4.0) * EPSILON * SLACK * constant.magnitude + UNDERFLOW);
+            Some(if constant.outside > 0.0 || !start.scope.in_range() { f64::NAN } else { bound })
+        };
+        self.constants.into_iter().zip(self.starts).map(bound).collect()
+    }
+}
+
+/// A number of terms, if the charges are derived for it.
+fn counted(terms: usize) -> Option<f64> {
+    (terms <= TERMS).then_some(terms as f64)
+}
+
+impl Constant {
+    fn add(&mut self, [value, magnitude, outside]: [f64; 3]) {
+        self.value += value;
+        self.magnitude += magnitude;
+        self.outside += outside;
+    }
+}
+
+/// The slopes of the lower lines: those that are given where the function bends, the default ones elsewhere. The slopes were checked, and a
+/// lower line of ReLU has the intercept 0 for any of them.
+fn with_slopes<'a>(
+    own: &'a mut Vec<f64>,
+    function: Function,
+    bounds: &FloatBox,
+    lines: &FloatLines,
+    given: &NodeSlopes<'_>,
+) -> Option<&'a Vec<f64>> {
+    own.clone_from(&lines.low);
+    given.each(|column, slope| {
+        let bends = bends(function, *bounds.lower.get(column)?, *bounds.upper.get(column)?);
+        let entry = own.get_mut(column)?;
+        if bends {
+            *entry = slope;
+        }
+        Some(())
+    })?;
+    Some(own)
+}
