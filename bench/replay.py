@@ -1,13 +1,14 @@
-"""The pass that `certkern check` makes over a bundle of kind `leaves`, in float64 numpy: what a user of numpy would write.
+"""The pass that `certkern check` makes over a bundle of kind `leaves`, in float64 numpy, as a user of numpy writes it.
 
-No bound here is a proof: nothing is rounded outward. The replay reads the bundle itself, computes bounds at the roots (intervals, then CROWN
-rows with default slopes, then with given slopes) and one backward pass for each entry, many entries at once.
+No bound here is a proof: nothing is rounded outward. The replay reads the bundle itself, computes bounds at the roots
+(intervals, then CROWN rows with default slopes, then with given slopes) and one backward pass for each entry, many
+entries at once.
 
     replay.py BUNDLE           one run; prints a JSON object
     replay.py --serve BUNDLE   one run for each line on standard input; answers each with a JSON object on a line
 
-Two forms of certificate are understood: splits of ReLU arguments at 0 with bounds at the roots, and boxes (splits of the input) each with
-bounds of its own. Needs numpy alone. Seconds are those of the processor."""
+Two forms of certificate are understood: splits of ReLU arguments at 0 with bounds at the roots, and boxes (splits of
+the input) each with bounds of its own. Needs numpy alone. Seconds are those of the processor."""
 
 from __future__ import annotations
 
@@ -61,8 +62,8 @@ def number(value: str | int | float) -> float:
 
 
 class Property:
-    """A box and, for each disjunct, its rows `y·Y ≤ bound`; `places[d]` has for each of its rows, those on inputs included, the place among
-    these."""
+    """A box and, for each disjunct, its rows `y·Y ≤ bound`; `places[d]` has for each of its rows, those on inputs
+    included, the place among these."""
 
     def __init__(self, path: Path) -> None:
         text = path.read_text()
@@ -244,6 +245,8 @@ def network(graph: dict, payload: dict[str, np.ndarray]) -> list[Node]:
         kind, parents, shape = node["kind"], node["parents"], node["shape"]
         made = Node("affine", int(np.prod(shape)))
         weight, bias = (payload.get(f"{node['id']}.{field}") for field in ("weight", "bias"))
+        if (kind in ("linear", "conv") and weight is None) or "values" in node:
+            raise Unsupported("numbers in the nodes")
         match kind:
             case "input":
                 made.kind = "input"
@@ -278,7 +281,7 @@ Bounds = dict[int, tuple[np.ndarray, np.ndarray]]
 
 
 class Lines:
-    """Of one ReLU: slopes of the lower line, how much steeper the upper line is, and the height of the upper line; `[scopes, 1, width]`."""
+    """Of one ReLU: slopes of the lower and of the upper line, the height of the upper; all `[scopes, 1, width]`."""
 
     def __init__(self, lower: np.ndarray, upper: np.ndarray) -> None:
         lower, upper = lower[:, None], upper[:, None]
@@ -317,8 +320,8 @@ class Pass:
         self.lines: dict[int, Lines] = {}
 
     def bound(self, start: int, row: np.ndarray, low: dict[int, np.ndarray]) -> np.ndarray:
-        """Lower bounds `[scopes, rows]` of `row · value of start`; `low` are slopes of lower lines `[scopes, rows, width]`, with the
-        slopes of the lines elsewhere."""
+        """Lower bounds `[scopes, rows]` of `row · value of start`; `low` are slopes of lower lines
+        `[scopes, rows, width]` where they are not those of the lines."""
         waiting = {start: row}
         constant = np.zeros(row.shape[:2])
         for place in range(start, 0, -1):
@@ -351,8 +354,8 @@ class Pass:
 
 
 def apply_bounds(nodes: list[Node], lower: np.ndarray, upper: np.ndarray, given: dict) -> tuple[Bounds, Pass, int]:
-    """A bound set on boxes `[scopes, inputs]`: intervals, then rows with default slopes, then rows with the slopes in `given`; also how many
-    rows were bounded."""
+    """A bound set on boxes `[scopes, inputs]`: intervals, then rows with default slopes, then rows with the slopes in
+    `given`; also how many rows were bounded."""
     bounds = interval_bounds(nodes, lower, upper)
     back = Pass(nodes, lower, upper)
     rows = 0
@@ -371,7 +374,10 @@ def apply_bounds(nodes: list[Node], lower: np.ndarray, upper: np.ndarray, given:
     return bounds, back, rows
 
 
-def _tighten(back: Pass, start: int, rows: np.ndarray, low: np.ndarray, high: np.ndarray, slopes: dict | None) -> None:
+def _tighten(
+    back: Pass, start: int, rows: np.ndarray, low: np.ndarray, high: np.ndarray, slopes: dict | None
+) -> None:
+    """Intersects the ends `low`, `high` of the coordinates `rows` with a pass from each side."""
     scopes, width = low.shape
     widest = max(node.width for node in back.nodes[: start + 1])
     block = max(1, min(BATCH, ROW_BYTES // (8 * widest * scopes)))
@@ -431,7 +437,7 @@ class Trees:
             depth += 1
 
     def paths(self, leaves: np.ndarray) -> np.ndarray:
-        """For each leaf the nodes on its way, the children of the splits, from the root: `[leaves, depth]`, -1 beyond its own depth."""
+        """For each leaf the nodes on its way from the root, children of splits: `[leaves, depth]`, filled up with -1."""
         depth = self.depth[leaves]
         found = np.full((len(leaves), max(int(depth.max(initial=0)), 1)), -1)
         here, at = np.arange(len(leaves)), leaves
@@ -498,8 +504,8 @@ class Replay:
         }
 
     def _forms(self, part: slice) -> tuple[np.ndarray, np.ndarray]:
-        """What is bounded for each entry: rows over the outputs `[entries, tries, outputs]` and constants `[entries, tries]`. A try that an
-        entry does not have repeats its first."""
+        """What is bounded for each entry: rows over the outputs `[entries, tries, outputs]` and constants
+        `[entries, tries]`. A try that an entry does not have repeats its first."""
         disjuncts = self.entries[1][part]
         width = self.nodes[self.output].width
         table = self.property.disjuncts
@@ -537,7 +543,7 @@ class Replay:
                     prefix = f"bounds.0.{start}."
                     acts = [n.split(".")[3] for n in self.hints if n.startswith(prefix) and n.endswith(".columns")]
                     slopes = {
-                        int(act): tuple(self.hints[f"{prefix}{act}.{field}"] for field in ("columns", "lower", "upper"))
+                        int(act): tuple(self.hints[f"{prefix}{act}.{field}"] for field in FIELDS)
                         for act in acts
                     }
                     given[int(start)] = {"rows": rows, "slopes": slopes}
@@ -615,7 +621,8 @@ class Replay:
         return entry, np.repeat(at, tries), np.repeat(pull, tries)
 
     def _literals(self, leaves: np.ndarray, part: slice) -> dict[int, tuple[np.ndarray, ...]]:
-        """The splits above the leaves by the node that is split: entry, coordinate, whether above zero, and what the row gains there."""
+        """The splits above the leaves by the node that is split: entry, coordinate, whether above zero, and what the
+        row gains there."""
         paths = self.trees.paths(leaves)
         multiplier = np.zeros(paths.shape)
         if "leaf.splits.offset" in self.hints:
@@ -651,13 +658,15 @@ class Replay:
         for first in range(0, len(self.entries[0]), batch):
             part = slice(first, min(first + batch, len(self.entries[0])))
             leaves = self.entries[0][part]
-            lower, upper = (np.repeat(ends[None], len(leaves), axis=0) for ends in (self.property.lower, self.property.upper))
+            lower = np.repeat(self.property.lower[None], len(leaves), axis=0)
+            upper = np.repeat(self.property.upper[None], len(leaves), axis=0)
             paths = self.trees.paths(leaves)
             for depth in range(paths.shape[1]):
                 entry = np.flatnonzero(paths[:, depth] >= 0)
                 child = paths[entry, depth]
                 split = self.trees.parent[child]
-                at, cut, above = self.trees.coordinate[split], self.thresholds[self.trees.threshold[split]], self.trees.above[child]
+                at, above = self.trees.coordinate[split], self.trees.above[child]
+                cut = self.thresholds[self.trees.threshold[split]]
                 lower[entry[above], at[above]] = np.maximum(lower[entry[above], at[above]], cut[above])
                 upper[entry[~above], at[~above]] = np.minimum(upper[entry[~above], at[~above]], cut[~above])
             _, back, more = apply_bounds(self.nodes, lower, upper, {})
@@ -666,6 +675,8 @@ class Replay:
             least, rows = min(least, float(bound.max(axis=1).min())), rows + more
         return least, rows
 
+
+FIELDS = ("columns", "lower", "upper")
 
 EMPTY = tuple(np.zeros(0, kind) for kind in (np.int64, np.int64, bool, np.float64))
 

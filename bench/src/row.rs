@@ -7,6 +7,7 @@ use crate::workloads::{Form, Workload};
 use crate::{Options, own, root, shown};
 use serde_json::{Value, json};
 use std::fmt::Write;
+use std::io::IsTerminal;
 use std::path::Path;
 use std::process::Command;
 
@@ -104,7 +105,9 @@ impl Row {
         let (mut pairs, mut threads, mut passes, mut checks) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let (mut decided, mut entries) = (0, 0);
         for turn in 0..options.pairs {
-            eprint!("\r  whole runs: {turn} of {}", options.pairs);
+            if std::io::stderr().is_terminal() {
+                eprint!("\r  whole runs: {turn} of {} ", options.pairs);
+            }
             // Which comes first changes from turn to turn.
             let mut replay = None;
             if replayed && turn % 2 == 0 {
@@ -127,7 +130,9 @@ impl Row {
             self.peak_mb = self.peak_mb.max(two.run.peak_mb).max(one.run.peak_mb);
             (decided, entries) = (one.filter, one.filter + one.exact);
         }
-        eprint!("\r                                        \r");
+        if std::io::stderr().is_terminal() {
+            eprint!("\r{:40}\r", "");
+        }
         let median = |pairs: &[[f64; 2]], which: usize| {
             Spread::of(pairs.iter().map(|pair| pair[which]).collect()).map(|spread| spread.median)
         };
@@ -151,7 +156,7 @@ impl Row {
             let run = children::run(command.arg("digest").arg(folder.join("graph.json")).arg(&file))?;
             self.peak_mb = self.peak_mb.max(run.peak_mb);
             let floor = own(&["floor", &shown(&file)])?;
-            speeds.push([megabytes / floor["digest_s"].as_f64().unwrap_or(1.0), megabytes / run.seconds]);
+            speeds.push([megabytes / floor["digest_s"].as_f64().unwrap_or(1.0), megabytes / run.cpu]);
         }
         let median = |which: usize| Spread::of(speeds.iter().map(|pair| pair[which]).collect()).map(|s| s.median);
         self.digest = median(1).zip(median(0));
@@ -189,71 +194,73 @@ impl Row {
 
     /// The row in the table.
     pub(crate) fn line(&self) -> String {
-        let seconds = |value: Option<f64>| value.map_or("-".to_owned(), |value| format!("{value:.3}"));
+        let Self { name, leaves, peak_mb, .. } = self;
+        if let Some((speed, floor)) = self.digest {
+            return format!(
+                "{name:<22} read and digested at {speed:.0} MB/s, SHA-256 alone at {floor:.0} MB/s, peak {peak_mb:.0} MB"
+            );
+        }
+        let number =
+            |value: Option<f64>, digits: usize| value.map_or("-".to_owned(), |value| format!("{value:.digits$}"));
+        let seconds = |value| number(value, 3);
         let ratio = |spread: Option<Spread>| {
             spread.map_or("-".to_owned(), |s| format!("{:.2} ({:.2}-{:.2})", s.median, s.low, s.high))
         };
-        if let Some((speed, floor)) = self.digest {
-            return format!(
-                "{:<22} read and digested at {speed:.0} MB/s, SHA-256 alone {floor:.0} MB/s, peak {:.0} MB",
-                self.name, self.peak_mb
-            );
-        }
-        format!(
-            "{:<22} {:>8} {:>8} {:>8} {:>8} {:>9} {:>17} {:>8} {:>8} {:>17} {:>6} {:>8} {:>8} {:>17} {:>7} {:>6} {:>6} {}",
-            self.name,
-            self.leaves,
+        let cells = [
+            leaves.to_string(),
             seconds(self.plain),
             seconds(self.filter),
             seconds(self.numpy),
             seconds(self.exact),
             ratio(self.filter_plain),
+            number(self.exact_plain(), 0),
             seconds(self.check),
             seconds(self.numpy_whole),
             ratio(self.filter_numpy),
-            self.exact_plain().map_or("-".to_owned(), |ratio| format!("{ratio:.0}")),
-            self.speed().map_or("-".to_owned(), |speed| format!("{speed:.0}")),
             seconds(self.check_all),
             ratio(self.two_threads),
+            number(self.speed(), 0),
             format!("{:.0}", self.per_leaf()),
-            format!("{:.0}", self.peak_mb),
-            self.decided.map_or("-".to_owned(), |share| format!("{:.1}", 100.0 * share)),
-            self.search.unwrap_or("-"),
-        )
+            format!("{peak_mb:.0}"),
+            number(self.decided.map(|share| 100.0 * share), 1),
+            self.search.unwrap_or("-").to_owned(),
+        ];
+        cells.iter().zip(HEAD).fold(format!("{name:<22}"), |line, (cell, (_, width))| format!("{line} {cell:>width$}"))
     }
 }
 
+/// Columns of the table and their widths.
+const HEAD: [(&str, usize); 17] = [
+    ("leaves", 8),
+    ("plain s", 8),
+    ("filter s", 8),
+    ("numpy s", 8),
+    ("exact s", 9),
+    ("filter/plain", 17),
+    ("exact/plain", 11),
+    ("check s", 8),
+    ("numpy all", 9),
+    ("check/numpy all", 17),
+    ("2 threads", 9),
+    ("1 over 2 threads", 17),
+    ("leaves/s", 8),
+    ("B/leaf", 6),
+    ("peak MB", 7),
+    ("filter %", 8),
+    ("search s", 8),
+];
+
 /// The rows with a head.
 pub(crate) fn table(rows: &[Row]) -> String {
-    let mut table = format!(
-        "{:<22} {:>8} {:>8} {:>8} {:>8} {:>9} {:>17} {:>8} {:>8} {:>17} {:>6} {:>8} {:>8} {:>17} {:>7} {:>6} {:>6} {}\n",
-        "workload",
-        "leaves",
-        "plain s",
-        "filter s",
-        "numpy s",
-        "exact s",
-        "filter/plain",
-        "check s",
-        "numpy s",
-        "check/numpy",
-        "exact",
-        "leaves/s",
-        "2 thr s",
-        "1 thr/2 thr",
-        "B/leaf",
-        "peak",
-        "filter",
-        "search s"
-    );
-    for row in rows {
+    let head = HEAD.iter().fold(format!("{:<22}", "workload"), |line, (name, width)| format!("{line} {name:>width$}"));
+    rows.iter().fold(head + "\n", |mut table, row| {
         table += &row.line();
         table.push('\n');
         if !row.remark.is_empty() {
             let _ = writeln!(table, "  {}", row.remark);
         }
-    }
-    table
+        table
+    })
 }
 
 fn pair(value: &Value) -> Option<[f64; 2]> {

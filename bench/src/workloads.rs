@@ -39,7 +39,7 @@ enum Source {
 pub(crate) struct Workload {
     pub(crate) name: &'static str,
     pub(crate) form: Form,
-    /// Whether the goals of whole checks on two cores apply, and the seconds that α,β-CROWN searched on one.
+    /// The seconds that α,β-CROWN searched on one thread, for dumps of its runs.
     pub(crate) search: Option<&'static str>,
     source: Source,
 }
@@ -56,7 +56,6 @@ pub(crate) fn all(quick: bool) -> Vec<Workload> {
         return vec![
             dense("6x256, 4000 leaves", 4_000),
             generated("residual, 1e4 neurons", Form::Rows, Source::Residual(Residual::small())),
-            generated("payload, 134 MB", Form::Payload, Source::Payload(2)),
         ];
     }
     vec![
@@ -66,6 +65,9 @@ pub(crate) fn all(quick: bool) -> Vec<Workload> {
         generated("residual, 1e5 neurons", Form::Rows, Source::Residual(Residual::large())),
         real("MNIST 256x2 prop_3", Form::Leaves, "mnistfc256x2_prop3_0.03_relusplit", "21-38"),
         real("ACAS 1_1 prop_1", Form::Boxes, "acasxu_1_1_prop1_boxsplit", "8.5"),
+        real("ACAS 2_1 prop_3", Form::Boxes, "acasxu_2_1_prop3_boxsplit", "2.5"),
+        real("ACAS 3_3 prop_3", Form::Boxes, "acasxu_3_3_prop3_boxsplit", "1.5"),
+        real("ACAS 3_1 prop_3", Form::Leaves, "acasxu_3_1_prop3_relusplit", "13"),
         real("digits conv 1402", Form::Leaves, "digits_conv_1402_0.1_relusplit", "3.7"),
         generated("oval21 deep, root", Form::Rows, Source::Oval),
         generated("payload, 1.07 GB", Form::Payload, Source::Payload(16)),

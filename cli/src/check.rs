@@ -1,7 +1,7 @@
 //! `certkern check`: the kernel's verdict on a certificate, and where the user gives them, the comparison with the user's own files.
 
 use crate::failure::Failure;
-use crate::input::{self, Bundle, is_folder};
+use crate::input::{self, Folder, Input};
 use crate::outcome::{Outcome, Presentation};
 use crate::own_files::OwnFiles;
 use crate::parts;
@@ -75,12 +75,6 @@ struct Sources {
     own: OwnFiles,
 }
 
-/// What is to be checked.
-enum Input {
-    Bundle(Bundle),
-    Document(Vec<u8>),
-}
-
 impl Check {
     pub(crate) fn run(&self) -> Result<u8, Failure> {
         self.presentation.check(&self.paths())?;
@@ -124,23 +118,18 @@ impl Check {
         let named = |path: &PathBuf| input::named(path, limits);
         let onnx = self.onnx.as_ref().map(named).transpose()?;
         let property = self.property.as_ref().map(named).transpose()?;
-        let input = if is_folder(&self.input)? {
-            Input::Bundle(Bundle::read(&self.input, limits)?)
-        } else {
-            Input::Document(input::file(&self.input, limits)?)
-        };
-        Ok(Sources { input, own: OwnFiles { onnx, property } })
+        Ok(Sources { input: Input::read(&self.input, limits)?, own: OwnFiles { onnx, property } })
     }
 
     fn verdict(&self, sources: &Sources, limits: &Limits) -> Result<Verdict, Failure> {
         let verdict = match &sources.input {
-            Input::Bundle(bundle) => self.check(bundle, limits)?,
-            Input::Document(bytes) => certkern_claims::check_document(bytes, limits),
+            Input::Folder(folder) => self.check(folder, limits)?,
+            Input::File(bytes) => certkern_claims::check_document(bytes, limits),
         };
         Ok(sources.own.compare(verdict, limits))
     }
 
-    fn check(&self, Bundle { files, hints }: &Bundle, limits: &Limits) -> Result<Verdict, Failure> {
+    fn check(&self, Folder { files, hints }: &Folder, limits: &Limits) -> Result<Verdict, Failure> {
         let arith = match self.arith {
             Tiers::Auto => Arith::Auto,
             Tiers::Exact => Arith::Exact,
@@ -173,10 +162,10 @@ impl Sources {
         }
         // The files of the certificate come last: theirs are the names in a bundle.
         match &self.input {
-            Input::Bundle(bundle) => {
-                texts.extend(bundle.files.iter().map(|(name, bytes)| (name.as_str(), bytes.as_slice())))
+            Input::Folder(folder) => {
+                texts.extend(folder.files.iter().map(|(name, bytes)| (name.as_str(), bytes.as_slice())))
             }
-            Input::Document(bytes) => drop(texts.insert("", bytes)),
+            Input::File(bytes) => drop(texts.insert("", bytes)),
         }
         texts
     }

@@ -62,7 +62,7 @@ impl Digest {
         for path in &self.files {
             let name = path.display().to_string();
             match Input::read(path, limits)? {
-                Input::Folder(files) if self.files.len() == 1 => return Documents::of_bundle(files, limits),
+                Input::Folder(folder) if self.files.len() == 1 => return Documents::of_bundle(folder.files, limits),
                 Input::Folder(_) => return Err(Failure::Usage(format!("{name} is a folder: give a bundle alone"))),
                 Input::File(bytes) => documents.add(name, bytes, limits)?,
             }

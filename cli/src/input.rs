@@ -17,14 +17,14 @@ pub(crate) const MANIFEST: &str = "bundle.json";
 
 /// What stands at a path given on the command line.
 pub(crate) enum Input {
-    /// A folder: its files by name.
-    Folder(BTreeMap<String, Vec<u8>>),
+    /// A folder of plain files.
+    Folder(Folder),
     /// One file.
     File(Vec<u8>),
 }
 
 /// A folder whose manifest may name a file of hints, which stays in the file system.
-pub(crate) struct Bundle {
+pub(crate) struct Folder {
     /// The other files by name.
     pub(crate) files: BTreeMap<String, Vec<u8>>,
     /// The hints and their name.
@@ -38,20 +38,17 @@ impl Input {
     /// A usage error if the path cannot be read; `bundle.file` for each entry of a folder that is no plain file, `limit.bytes` for a
     /// file above the limit.
     pub(crate) fn read(path: &Path, limits: &Limits) -> Result<Self, Failure> {
-        if is_folder(path)? {
-            Ok(Self::Folder(contents(path, &names(path)?, limits)?))
+        let metadata = fs::metadata(path).map_err(|error| Failure::io("read", path, &error))?;
+        if metadata.is_dir() {
+            Folder::read(path, limits).map(Self::Folder)
         } else {
             file(path, limits).map(Self::File)
         }
     }
 }
 
-impl Bundle {
-    /// Reads a folder of plain files, but not its hints.
-    ///
-    /// # Errors
-    /// As [`Input::read`] for a folder.
-    pub(crate) fn read(path: &Path, limits: &Limits) -> Result<Self, Failure> {
+impl Folder {
+    fn read(path: &Path, limits: &Limits) -> Result<Self, Failure> {
         let mut names = names(path)?;
         let manifest: Vec<String> = names.extract_if(.., |name| name == MANIFEST).collect();
         let mut files = contents(path, &manifest, limits)?;
@@ -66,14 +63,6 @@ impl Bundle {
         };
         Ok(Self { files, hints: streamed.pop().map(open).transpose()? })
     }
-}
-
-/// Whether a path is a folder.
-///
-/// # Errors
-/// A usage error if there is nothing.
-pub(crate) fn is_folder(path: &Path) -> Result<bool, Failure> {
-    Ok(fs::metadata(path).map_err(|error| Failure::io("read", path, &error))?.is_dir())
 }
 
 /// The file that a manifest names for a role.

@@ -4,7 +4,7 @@ mod standing;
 
 use crate::failure::Failure;
 use crate::import::onnx;
-use crate::input::{self, Input, Named};
+use crate::input::{self, Folder, Input, Named};
 use crate::outcome::{Outcome, Presentation};
 use crate::output;
 use crate::own_files::OwnFiles;
@@ -144,7 +144,7 @@ impl Network {
         let name = path.display().to_string();
         let bytes = match Input::read(path, limits)? {
             Input::File(bytes) => bytes,
-            Input::Folder(mut files) => {
+            Input::Folder(Folder { mut files, .. }) => {
                 let mut take = |file: &str| Some((path.join(file).display().to_string(), files.remove(file)?));
                 let (graph, payload) = (take(onnx::GRAPH), take(onnx::PAYLOAD));
                 return match (graph, payload) {

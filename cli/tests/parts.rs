@@ -50,8 +50,8 @@ fn the_verdict_does_not_depend_on_the_arithmetic() {
 
 #[test]
 fn strange_numbers_of_threads_are_refused() {
-    for jobs in ["0", "-1", "two"] {
-        certkern(["check", "certs/accept/leaves/small_relu", "--jobs", jobs]).expect_usage("invalid value");
+    for jobs in ["--jobs=0", "--jobs=-1", "--jobs=two"] {
+        certkern(["check", "certs/accept/leaves/small_relu", jobs]).expect_usage("invalid value");
     }
     certkern(["check", "certs/accept/leaves/small_relu", "--arith", "fast"]).expect_usage("invalid value");
 }

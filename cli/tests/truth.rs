@@ -60,7 +60,7 @@ impl Instance {
             ("cert.safetensors", hints),
         ];
         let files = files.into_iter().map(|(name, bytes)| (name.to_owned(), bytes)).collect();
-        certkern_claims::check_bundle(&files, &Limits::default(), &mut ())
+        certkern_claims::check_bundle(&files, &Limits::default(), &())
     }
 
     /// The nodes that may be split.

@@ -2,9 +2,10 @@
 
 use certkern_graph::Graph;
 use certkern_seal::Theorem;
+use certkern_wire::json::Json;
 use certkern_wire::limits::Limits;
 use certkern_wire::reason::Rejection;
 
-pub(crate) fn check(document: &[u8], limits: &Limits) -> Result<Theorem, Rejection> {
-    Ok(Theorem::well_shaped(&Graph::read(document, None, limits)?))
+pub(crate) fn check(document: &Json, limits: &Limits) -> Result<Theorem, Rejection> {
+    Ok(Theorem::well_shaped(&Graph::of_json(document, None, limits)?))
 }

@@ -53,6 +53,7 @@
 )]
 
 mod bundle;
+mod enclosure;
 mod graph;
 mod leaves;
 mod opened;
@@ -62,6 +63,7 @@ pub use bundle::{Files, read_property};
 pub use opened::{Arith, Opened, Part};
 
 use certkern_seal::Verdict;
+use certkern_wire::json;
 use certkern_wire::limits::Limits;
 
 /// Watches a check go by.
@@ -94,7 +96,11 @@ pub fn check_bundle(files: &Files<'_>, limits: &Limits, observer: &dyn Observer)
     }
 }
 
-/// Checks a claim that is one JSON document: a graph with its numbers in the nodes.
+/// Checks a claim that is one JSON document: an enclosure by its format, else a graph with its numbers in the nodes.
 pub fn check_document(document: &[u8], limits: &Limits) -> Verdict {
-    graph::check(document, limits).into()
+    let checked = json::parse(document, limits).and_then(|document| match enclosure::is_one(&document) {
+        true => enclosure::check(&document, limits),
+        false => graph::check(&document, limits),
+    });
+    checked.into()
 }

@@ -32,7 +32,11 @@
     )
 )]
 
+#[cfg(test)]
+extern crate self as certkern_core;
+
 pub mod affine;
+pub mod expr;
 pub mod filter;
 pub mod func;
 pub mod interval;

@@ -7,11 +7,12 @@ use crate::shape;
 use certkern_core::program::{self, NodeId, Program};
 use certkern_core::tensor::Tensor;
 use certkern_wire::digest::{Canonical, GraphDigest, PayloadDigest, payload_digest};
+use certkern_wire::json::{self, Json};
 use certkern_wire::{Limits, Reason, Rejection};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// A graph of `torchlean.ir.v1` with its numbers. The only constructor is [`Graph::read`], so whoever holds a graph knows:
+/// A graph of `torchlean.ir.v1` with its numbers. The only constructors are [`Graph::read`] and [`Graph::of_json`], so whoever holds a graph knows:
 /// node ids are places and parents are earlier; there is one input; every operator is known and has its arity, its
 /// attributes in range and its numbers in the right shape; every declared shape is the one that the operator makes of
 /// its parents' shapes; every tensor has elements, and not more than the limits; outputs exist.
@@ -51,6 +52,14 @@ impl Graph {
     /// `limit.nodes`, `limit.rank`, `limit.elements`, `limit.graph-elements`. Faults that do not depend on one another
     /// are reported together; the first in the order of checking decides the code.
     pub fn read(json: &[u8], payload: Option<&[u8]>, limits: &Limits) -> Result<Self, Rejection> {
+        Self::of_json(&json::parse(json, limits)?, payload, limits)
+    }
+
+    /// Reads a graph from its JSON document.
+    ///
+    /// # Errors
+    /// As for [`Graph::read`].
+    pub fn of_json(json: &Json, payload: Option<&[u8]>, limits: &Limits) -> Result<Self, Rejection> {
         read::read(json, payload, limits)
     }
 

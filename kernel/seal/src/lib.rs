@@ -1,6 +1,6 @@
 //! From a judgement and the documents to a theorem, and from the theorem to everything that a person or a script is told.
 //!
-//! [`Theorem`] has two makers, [`Theorem::of`] and [`Theorem::well_shaped`]; both compute the digests themselves. [`Verdict`] is the one value
+//! [`Theorem`] has three makers, [`Theorem::of`], [`Theorem::enclosed`] and [`Theorem::well_shaped`]; all compute the digests themselves. [`Verdict`] is the one value
 //! from which the verdict line, the exit code and the [`Report`] are derived.
 
 #![forbid(unsafe_code)]

@@ -3,6 +3,7 @@
 use crate::json::Object;
 use crate::theorem::{Proposition, Subject, Theorem};
 use crate::verdict::Verdict;
+use certkern_wire::number;
 use certkern_wire::reason::Rejection;
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -103,12 +104,28 @@ impl<'a> Report<'a> {
     }
 }
 
+/// The most balls that a statement shows, rounded; the digest covers all of them exactly.
+const SHOWN: usize = 4;
+
 /// The proposition in words and symbols.
 fn statement(theorem: &Theorem) -> String {
     match theorem.subject() {
         Subject::Graph { nodes, input, outputs, .. } => {
             let outputs: Vec<String> = outputs.iter().map(ToString::to_string).collect();
             format!("The graph is well-shaped: nodes={nodes}, input={input}, outputs=#[{}].", outputs.join(", "))
+        }
+        Subject::Enclosure { intervals, balls, .. } => {
+            let choice = match intervals {
+                0 => String::new(),
+                _ => format!("For every choice of numbers from the {intervals} intervals of the query: "),
+            };
+            let mut text =
+                format!("{choice}each of the {} values of the query is defined and lies in its ball", balls.len());
+            for (index, ball) in balls.iter().take(SHOWN).enumerate() {
+                let (mark, more) = (if index == 0 { ':' } else { ',' }, number::about(&ball.radius));
+                let _ = write!(text, "{mark} |value {index} − ({})| ≤ {more}", number::about(&ball.midpoint));
+            }
+            text + if balls.len() > SHOWN { ", …" } else { "." }
         }
         Subject::Problem { inputs, disjuncts, .. } if theorem.proposition() == Proposition::Sat => format!(
             "For some x in the box X of {inputs} coordinates, (x, F(x)) lies in one of the {disjuncts} disjuncts of the unsafe set U, \
@@ -135,16 +152,19 @@ fn digests(theorem: &Theorem) -> Vec<(&'static str, String)> {
         Subject::Problem { digests, .. } => {
             digests.by_role().into_iter().map(|(role, digest)| (role.name(), digest)).collect()
         }
+        Subject::Enclosure { query, answer, .. } => vec![("query", query.to_string()), ("answer", answer.to_string())],
     }
 }
 
 /// What was shown, part by part.
 fn items(theorem: &Theorem) -> Vec<Item> {
     let item = |field, evidence, text: &str| Item { field, evidence, text: text.to_owned() };
-    let mut items = vec![
-        item("shape", Evidence::Guarded, "every node of the graph has the shape that its operator gives"),
-        item("binding", Evidence::Guarded, "the digests were computed from the documents that were checked"),
-    ];
+    let mut items =
+        vec![item("binding", Evidence::Guarded, "the digests were computed from the documents that were checked")];
+    if theorem.proposition() != Proposition::Enclosure {
+        let shape = item("shape", Evidence::Guarded, "every node of the graph has the shape that its operator gives");
+        items.insert(0, shape);
+    }
     match theorem.proposition() {
         Proposition::WellShaped => {}
         Proposition::Unsat => {
@@ -164,6 +184,14 @@ fn items(theorem: &Theorem) -> Vec<Item> {
                 "witness",
                 Evidence::Proved,
                 "the point lies in the region and its outputs, computed exactly, in the unsafe set",
+            ));
+        }
+        Proposition::Enclosure => {
+            items.push(item("domain", Evidence::Proved, "every operation is defined on all values of its arguments"));
+            items.push(item(
+                "values",
+                Evidence::Proved,
+                "the range that the kernel computed lies in the ball, exactly compared",
             ));
         }
     }
@@ -188,7 +216,12 @@ fn assumptions(theorem: &Theorem) -> Vec<Assumption> {
         }
         _ => "the graph and the payload are the user's model (give --onnx to compare)",
     };
-    let mut list = vec![assume("model", theorem.model(), model)];
+    let mut list = match theorem.subject() {
+        Subject::Enclosure { .. } => {
+            vec![assume("query", Evidence::Assumed, "the expressions of the query are those that the user means")]
+        }
+        _ => vec![assume("model", theorem.model(), model)],
+    };
     if matches!(theorem.subject(), Subject::Problem { .. }) {
         let property = match theorem.specification() {
             Evidence::Compared => {
@@ -260,6 +293,17 @@ fn accepted_json(theorem: &Theorem, report: &mut Object) {
         object.string(role, &digest);
     }
     report.object("digests", object);
+    if let Subject::Enclosure { balls, .. } = theorem.subject() {
+        report.array(
+            "values",
+            balls.iter().map(|ball| {
+                let mut object = Object::default();
+                object.string("mid", &ball.midpoint.to_string());
+                object.string("rad", &ball.radius.to_string());
+                object
+            }),
+        );
+    }
     let evidence = items(theorem).into_iter().map(|item| {
         let mut object = Object::default();
         object.string("field", item.field);

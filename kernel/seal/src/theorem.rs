@@ -3,9 +3,9 @@
 use crate::documents::{Digests, Documents};
 use crate::report::{Count, Evidence};
 use certkern_core::property::Property;
-use certkern_core::rules::{Judgement, Statement};
+use certkern_core::rules::{ClaimedBall, Enclosure, Judgement, Statement};
 use certkern_graph::Graph;
-use certkern_wire::digest::{self, ClaimDigest, GraphDigest, PayloadDigest};
+use certkern_wire::digest::{self, AnswerDigest, ClaimDigest, GraphDigest, PayloadDigest, QueryDigest};
 use certkern_wire::reason::{Reason, Rejection, Role};
 use std::sync::Arc;
 
@@ -18,6 +18,8 @@ pub enum Proposition {
     Unsat,
     /// For some `x` of the region `(x, F(x))` lies in the unsafe set.
     Sat,
+    /// For every choice of numbers from the intervals of a query, its values are defined and lie in the balls of the answer.
+    Enclosure,
 }
 
 impl Proposition {
@@ -28,6 +30,7 @@ impl Proposition {
             Self::WellShaped => "well-shaped",
             Self::Unsat => "unsat",
             Self::Sat => "sat",
+            Self::Enclosure => "enclosure",
         }
     }
 }
@@ -64,6 +67,8 @@ pub(crate) enum Subject {
     Graph { graph: GraphDigest, payload: PayloadDigest, nodes: usize, input: usize, outputs: Vec<usize> },
     /// A graph, a region and an unsafe set.
     Problem { digests: Digests, outputs: Vec<usize>, inputs: usize, disjuncts: usize, vacuous: bool },
+    /// Expressions and balls for their values.
+    Enclosure { query: QueryDigest, answer: AnswerDigest, intervals: usize, balls: Vec<ClaimedBall> },
 }
 
 impl Theorem {
@@ -120,6 +125,21 @@ impl Theorem {
         Self { proposition, kind, subject, claim, counts: Vec::new(), binary64: None, model, specification }
     }
 
+    /// The theorem that an enclosure is.
+    pub fn enclosed(enclosure: &Enclosure) -> Self {
+        let (kind, proposition) = ("enclosure", Proposition::Enclosure);
+        let (expressions, balls) = (enclosure.expressions(), enclosure.balls().to_vec());
+        let (query, answer) = (digest::query_digest(expressions), digest::answer_digest(&balls));
+        let claim = digest::claim_digest(kind, proposition.name(), &[query.bytes(), answer.bytes()]);
+        let count = |name, number| Count { name, number };
+        let precision = usize::try_from(enclosure.precision()).unwrap_or(usize::MAX);
+        let nodes = expressions.nodes().len();
+        let counts = vec![count("values", balls.len()), count("nodes", nodes), count("precision", precision)];
+        let subject = Subject::Enclosure { query, answer, intervals: expressions.intervals(), balls };
+        let (model, specification) = (Evidence::Assumed, Evidence::Assumed);
+        Self { proposition, kind, subject, claim, counts, binary64: None, model, specification }
+    }
+
     /// The proposition.
     #[must_use]
     pub fn proposition(&self) -> Proposition {
@@ -174,6 +194,7 @@ impl Theorem {
         let (graph, payload) = match &self.subject {
             Subject::Graph { graph, payload, .. } => (graph, payload),
             Subject::Problem { digests, .. } => (&digests.graph, &digests.payload),
+            Subject::Enclosure { .. } => return Err(without("expressions alone", "a claim with a graph")),
         };
         same(Role::Graph, file, &model.digest().to_string(), &graph.to_string())?;
         same(Role::Payload, file, &model.payload_digest().to_string(), &payload.to_string())?;
@@ -187,17 +208,18 @@ impl Theorem {
     /// `bind.input` or `bind.output` if the digests differ.
     pub fn compared_with_property(mut self, property: &Property, file: &str) -> Result<Self, Rejection> {
         let Subject::Problem { digests, outputs, .. } = &self.subject else {
-            return Err(Reason::BundleFormat {
-                found: "a graph alone".to_owned(),
-                expected: "a claim with a property",
-            }
-            .into());
+            return Err(without("no property", "a claim with a property"));
         };
         same(Role::Input, file, &digest::input_digest(property).to_string(), &digests.input.to_string())?;
         same(Role::Output, file, &digest::output_digest(outputs, property).to_string(), &digests.output.to_string())?;
         self.specification = Evidence::Compared;
         Ok(self)
     }
+}
+
+/// The user's own file has nothing here that it could be compared with.
+fn without(found: &str, expected: &'static str) -> Rejection {
+    Reason::BundleFormat { found: found.to_owned(), expected }.into()
 }
 
 fn same(role: Role, file: &str, expected: &str, actual: &str) -> Result<(), Rejection> {

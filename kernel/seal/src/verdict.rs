@@ -34,13 +34,13 @@ impl Verdict {
         }
     }
 
-    /// 0 accepted, 1 unproved, 2 malformed or unbound, 3 limit, 70 internal error.
+    /// 0 accepted, 1 unproved or refuted, 2 malformed or unbound, 3 limit, 70 internal error.
     #[must_use]
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Accepted(_) => 0,
             Self::Rejected(rejection) => match rejection.first().reason.class() {
-                Class::Unproved => 1,
+                Class::Unproved | Class::Refuted => 1,
                 Class::Malformed => 2,
                 Class::Limit => 3,
                 Class::Internal => 70,
@@ -55,6 +55,7 @@ impl Verdict {
             Self::Accepted(_) => "accepted",
             Self::Rejected(rejection) => match rejection.first().reason.class() {
                 Class::Unproved => "unproved",
+                Class::Refuted => "refuted",
                 Class::Malformed => "malformed",
                 Class::Limit => "limit",
                 Class::Internal => "internal",

@@ -4,8 +4,10 @@
 //! number is in lowest terms, and each role has its own tag.
 
 use crate::reason::Reason;
+use certkern_core::expr::Expressions;
 use certkern_core::num::Rational;
 use certkern_core::property::{Property, Row, Variable};
+use certkern_core::rules::ClaimedBall;
 use certkern_core::tensor::{Tensor, Values};
 use num_bigint::{BigInt, Sign};
 use sha2::{Digest as _, Sha256};
@@ -58,6 +60,14 @@ digest! {
 digest! {
     /// The digest of the output ids and the unsafe set.
     OutputDigest
+}
+digest! {
+    /// The digest of the expressions of an enclosure.
+    QueryDigest
+}
+digest! {
+    /// The digest of the balls of an enclosure.
+    AnswerDigest
 }
 digest! {
     /// The digest of a claim: its kind, its proposition and the digests of its documents, and no hints.
@@ -233,7 +243,34 @@ fn row(sink: &mut Canonical, row: &Row) {
     sink.bool(row.strict);
 }
 
-/// The digest of a claim about documents with these digests, in the order graph, payload, input, output.
+/// The digest of expressions.
+#[must_use]
+pub fn query_digest(expressions: &Expressions) -> QueryDigest {
+    let mut sink = Canonical::new("certkern/query/1");
+    sink.list(expressions.nodes().len());
+    for node in expressions.nodes() {
+        sink.str(node.name());
+        sink.indices(node.arguments());
+        sink.list(node.numbers().len());
+        node.numbers().iter().for_each(|number| sink.rat(number));
+    }
+    sink.indices(expressions.outputs());
+    QueryDigest(sink.finish())
+}
+
+/// The digest of balls.
+#[must_use]
+pub fn answer_digest(balls: &[ClaimedBall]) -> AnswerDigest {
+    let mut sink = Canonical::new("certkern/answer/1");
+    sink.list(balls.len());
+    for ball in balls {
+        sink.rat(&ball.midpoint);
+        sink.rat(&ball.radius);
+    }
+    AnswerDigest(sink.finish())
+}
+
+/// The digest of a claim about documents with these digests, in the order graph, payload, input, output, or query, answer.
 #[must_use]
 pub fn claim_digest(kind: &str, proposition: &str, digests: &[&[u8; 32]]) -> ClaimDigest {
     let mut sink = Canonical::new("certkern/claim/1");

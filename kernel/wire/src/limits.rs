@@ -35,6 +35,12 @@ pub struct Limits {
     /// `rows`: rows in all disjuncts together, checked likewise. A row counts once for each of its terms, and once more for every 512 bits
     /// of its numbers, so that this bounds memory.
     pub rows: usize,
+    /// `expression-nodes`: nodes of expressions.
+    pub expression_nodes: usize,
+    /// `expression-bits`: nodes of expressions times bits of precision; the values of all nodes are alive at the same time.
+    pub expression_bits: usize,
+    /// `precision`: bits of precision. The functions are computed by series whose cost grows faster than its square.
+    pub precision: usize,
     /// `tree-nodes`: nodes of all split trees of a certificate.
     pub tree_nodes: usize,
     /// `tree-depth`: splits on one path of a tree; the scopes of a path are alive at the same time. Searches stay below 100.
@@ -64,6 +70,9 @@ impl Default for Limits {
             variables: 10_000_000,
             disjuncts: 100_000,
             rows: 5_000_000,
+            expression_nodes: 1 << 18,
+            expression_bits: 1 << 28,
+            precision: 1 << 13,
             tree_nodes: 100_000_000,
             tree_depth: 4096,
             path_elements: 1 << 21,

@@ -191,11 +191,11 @@ pub enum Reason {
     },
     /// `bundle.digest`: not 64 lower-case hexadecimal digits.
     BundleDigest(String),
-    /// `bind.graph`, `bind.payload`, `bind.input`, `bind.output`: the digest that the bundle names is not that of its document.
+    /// `bind.graph`, `bind.payload`, `bind.input`, `bind.output`, `bind.query`: the digest that is named is not that of the document.
     Bind {
         /// The document.
         role: Role,
-        /// The digest that the bundle names.
+        /// The digest that is named.
         expected: String,
         /// The digest of the document.
         actual: String,
@@ -256,6 +256,26 @@ pub enum Reason {
         /// By how much it misses.
         miss: String,
     },
+    /// `enclosure.query`: nodes that are no expressions.
+    EnclosureQuery(&'static str),
+    /// `enclosure.answer`: an answer that answers nothing, or not what was asked.
+    EnclosureAnswer(String),
+    /// `enclosure.refuted`: this value lies from `lower` to `upper`, for some choice of numbers from the intervals, and so outside its ball.
+    EnclosureRefuted {
+        /// The lower end, exactly.
+        lower: String,
+        /// The upper end, exactly.
+        upper: String,
+    },
+    /// `enclosure.unproved`: computed with this many bits, this value lies neither in its ball nor apart from it.
+    EnclosureUnproved(u64),
+    /// `enclosure.undefined`: a node of which this value is made is not shown to be defined.
+    EnclosureUndefined {
+        /// The place of the value.
+        index: usize,
+        /// The operation of the node.
+        operation: String,
+    },
     /// `limit.<name>`: a named budget was exceeded.
     Limit {
         /// The name of the budget.
@@ -267,7 +287,7 @@ pub enum Reason {
     Internal(&'static str),
 }
 
-/// The four bound documents.
+/// The documents that are bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Role {
     /// The graph.
@@ -278,6 +298,8 @@ pub enum Role {
     Input,
     /// The output ids and the whole unsafe set.
     Output,
+    /// The expressions of an enclosure.
+    Query,
 }
 
 /// What a rejection means, and so which exit code it has.
@@ -285,6 +307,8 @@ pub enum Role {
 pub enum Class {
     /// Well formed and bound, not proved with these hints.
     Unproved,
+    /// Well formed and bound, and false.
+    Refuted,
     /// The bytes are not a certificate of this claim.
     Malformed,
     /// A named budget was exceeded.
@@ -408,6 +432,7 @@ impl Role {
             Self::Payload => "payload",
             Self::Input => "input",
             Self::Output => "output",
+            Self::Query => "query",
         }
     }
 }
@@ -466,6 +491,11 @@ impl Reason {
             Self::LeafUnproved { .. } => "leaf.unproved",
             Self::WitnessRegion { .. } => "witness.region",
             Self::WitnessProperty { .. } => "witness.property",
+            Self::EnclosureQuery(_) => "enclosure.query",
+            Self::EnclosureAnswer(_) => "enclosure.answer",
+            Self::EnclosureRefuted { .. } => "enclosure.refuted",
+            Self::EnclosureUnproved(_) => "enclosure.unproved",
+            Self::EnclosureUndefined { .. } => "enclosure.undefined",
             Self::Limit { name, .. } => return format!("limit.{name}"),
             Self::Internal(_) => "internal",
         };
@@ -477,6 +507,8 @@ impl Reason {
     pub fn class(&self) -> Class {
         match self {
             Self::LeafUnproved { .. } | Self::WitnessRegion { .. } | Self::WitnessProperty { .. } => Class::Unproved,
+            Self::EnclosureUnproved(_) | Self::EnclosureUndefined { .. } => Class::Unproved,
+            Self::EnclosureRefuted { .. } => Class::Refuted,
             Self::Limit { .. } => Class::Limit,
             Self::Internal(_) => Class::Internal,
             _ => Class::Malformed,

@@ -184,7 +184,7 @@ impl Reason {
                 let role = role.name();
                 write!(
                     f,
-                    "the {role} is not the one of this bundle: it names {}, the document has {}",
+                    "the {role} is not the one of this certificate: it names {}, the document has {}",
                     s(expected),
                     s(actual)
                 )
@@ -222,6 +222,18 @@ impl Reason {
                 "no witness: the outputs lie in no disjunct of the unsafe set; disjunct {disjunct} comes nearest and misses row {row} by {}",
                 s(miss)
             ),
+            Self::EnclosureQuery(what) => write!(f, "no expression: {what}"),
+            Self::EnclosureAnswer(what) => write!(f, "no answer to this query: {}", s(what)),
+            Self::EnclosureRefuted { lower, upper } => {
+                write!(f, "false: the value lies from {} to {}, outside the ball", s(lower), s(upper))
+            }
+            Self::EnclosureUnproved(bits) => write!(
+                f,
+                "not proved: computed with {bits} bits the value lies neither in the ball nor apart from it; allow more precision or a larger radius"
+            ),
+            Self::EnclosureUndefined { index, operation } => {
+                write!(f, "value {index} is not shown to be defined: `{}` of this argument", s(operation))
+            }
             Self::Limit { name, limit } => {
                 write!(
                     f,

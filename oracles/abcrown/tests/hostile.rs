@@ -139,7 +139,7 @@ impl Dump {
         let bundle = convert(&self.manifest, &self.tensors, &self.onnx, &self.property, &names)
             .map_err(|error| error.to_string())?;
         let files: Files<'_> = bundle.files.iter().map(|(name, bytes)| (name.clone(), bytes.as_slice())).collect();
-        Ok(check_bundle(&files, &Limits::default(), &mut ()).line())
+        Ok(check_bundle(&files, &Limits::default(), &()).line())
     }
 
     /// What is wrong with how this dump ends, if it does not end so.

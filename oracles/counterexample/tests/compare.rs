@@ -108,7 +108,7 @@ fn verdict(text: &str) -> Verdict {
     let names: Vec<&str> = files.keys().map(String::as_str).collect();
     assert_eq!(names, ["bundle.json", "cert.json", "graph.json", "payload.safetensors", "property.json"]);
     let files: Files<'_> = files.iter().map(|(name, bytes)| (name.clone(), bytes.as_slice())).collect();
-    check_bundle(&files, &Limits::default(), &mut ())
+    check_bundle(&files, &Limits::default(), &())
 }
 
 #[test]

@@ -197,7 +197,7 @@ def mutants(path, each, seed, families=None):
 def judge_reference(path):
     """Exit code and verdict line of the reference."""
     try:
-        kind, _, claim = reference.check(str(path))
+        kind, _, claim = reference.check(path)
         return ACCEPTED, f"s ACCEPTED {reference.PROPOSITIONS[kind]} {claim}"
     except Rejected as error:
         if error.code.startswith("limit."):
@@ -228,20 +228,15 @@ def violation(case, rng, samples):
     graph, prop = case.read()
     if prop is None:
         return None
-    program, place = graphs.program(graph), reference.variable_places(graph, prop)
-
-    def unsafe(x):
-        values = reference.value_at(program, x)
-        return any(all(reference.holds(row, values, place) for row in disjunct) for disjunct in prop.unsafe)
-
+    program = graphs.program(graph)
     if case.kind == "witness":
         x = [reference.rational(n) for n in read_json(case.bytes("certificate"))["x"]]
-        inside = len(x) == len(prop.lower) and all(a <= n <= b for a, n, b in zip(prop.lower, x, prop.upper))
-        return None if inside and unsafe(x) else x
+        inside = len(x) == len(prop.box) and all(a <= n <= b for n, (a, b) in zip(x, prop.box))
+        return None if inside and reference.is_unsafe(graph, program, prop, x) else x
     for _ in range(samples):
         steps = pick(rng, (1, 2, 3, 64))  # 1: corners
-        x = [a + (b - a) * Fraction(rng.randint(0, steps), steps) for a, b in zip(prop.lower, prop.upper)]
-        if unsafe(x):
+        x = [a + (b - a) * Fraction(rng.randint(0, steps), steps) for a, b in prop.box]
+        if reference.is_unsafe(graph, program, prop, x):
             return x
     return None
 

@@ -114,9 +114,7 @@ class Case:
         """Writes the digests of the documents as they are now."""
         graph, prop = self.read()
         manifest = self.manifest
-        manifest["digests"] = {"graph": reference.graph_digest(graph), "payload": reference.payload_digest(graph),
-                               "input": reference.input_digest(prop),
-                               "output": reference.output_digest(graph, prop)}  # fmt: skip
+        manifest["digests"] = reference.digests(graph, prop)
         self.put_json("manifest", manifest)
 
 
@@ -269,7 +267,7 @@ def property_edit(edit):
         if prop is None:
             raise Inapplicable
         document = {"format": "certkern.property.v1", "outputs": prop.outputs,
-                    "lower": [str(n) for n in prop.lower], "upper": [str(n) for n in prop.upper],
+                    "lower": [str(low) for low, _ in prop.box], "upper": [str(high) for _, high in prop.box],
                     "unsafe": [[{**{side: {str(v[1]): str(c) for v, c in row.terms if v[0] == side} for side in "xy"},
                                  "bound": str(row.bound), "strict": row.strict} for row in d]
                                for d in prop.unsafe]}  # fmt: skip

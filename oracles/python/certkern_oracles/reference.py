@@ -29,24 +29,26 @@ PROPOSITIONS = {"graph": "well-shaped", "leaves": "unsat", "witness": "sat"}
 # Digests (SPEC, section 6) -------------------------------------------------------------------------------------------
 
 
-def canonical(value):
-    """The bytes of a list, a tuple (its parts only), a string, a truth value, a natural number, a rational."""
-    if isinstance(value, (list, tuple)):
-        parts = b"".join(map(canonical, value))
-        return canonical(len(value)) + parts if isinstance(value, list) else parts
-    if isinstance(value, str):
-        return canonical((len(value.encode()), value.encode()))
-    if isinstance(value, Fraction):
-        return signed(value.numerator) + signed(value.denominator)
-    if isinstance(value, int):
-        return value.to_bytes(1 if isinstance(value, bool) else 8, "little")
-    return value  # bytes already
-
-
 def signed(z):
     """The bytes of an integer of any size."""
     magnitude = abs(z).to_bytes((abs(z).bit_length() + 7) // 8, "little")
-    return canonical((b"\1" if z > 0 else b"\2", len(magnitude), magnitude)) if z else b"\0"
+    return (b"\1" if z > 0 else b"\2") + canonical(len(magnitude)) + magnitude if z else b"\0"
+
+
+# The bytes of a value by its type; an int is a natural number, a tuple is its parts only
+CANONICAL = {
+    bytes: bytes,
+    bool: lambda value: bytes([value]),
+    int: lambda value: value.to_bytes(8, "little"),
+    str: lambda value: canonical(len(value.encode())) + value.encode(),
+    Fraction: lambda value: signed(value.numerator) + signed(value.denominator),
+    list: lambda items: canonical(len(items)) + b"".join(map(canonical, items)),
+    tuple: lambda parts: b"".join(map(canonical, parts)),
+}
+
+
+def canonical(value):
+    return CANONICAL[type(value)](value)
 
 
 def digest(tag, *parts):
@@ -189,9 +191,9 @@ def at_nodes(graph, rows):
     return [row._replace(terms=[(places[side][i], c) for (side, i), c in row.terms]) for row in rows]
 
 
-def is_unsafe(graph, prop, point):
+def is_unsafe(graph, program, prop, point):
     """PROGRAM. Whether the point and its values lie in a disjunct, exactly."""
-    values = value_at(graphs.program(graph), point)
+    values = value_at(program, point)
     sums = [[(sum(c * values[v][i] for (v, i), c in row.terms), row.bound, row.strict)
              for row in at_nodes(graph, rows)] for rows in prop.unsafe]  # fmt: skip
     return any(all(total < b or (total == b and not strict) for total, b, strict in rows) for rows in sums)
@@ -202,7 +204,7 @@ def check_witness(graph, prop, document):
     point = formatted(document, "certkern.witness.v1", {"x": [rational]})["x"]
     require(len(point) == len(prop.box), "hint.shape", "a coordinate for each input")
     require(all(low <= x <= high for x, (low, high) in zip(point, prop.box)), "witness.region")
-    require(is_unsafe(graph, prop, point), "witness.property")
+    require(is_unsafe(graph, graphs.program(graph), prop, point), "witness.property")
 
 
 # Certificate of kind `leaves` (SPEC, section 5) ----------------------------------------------------------------------
@@ -413,7 +415,7 @@ def check(path, own_property=None):
 def main(arguments=None):
     parser = argparse.ArgumentParser(prog="reference", description=__doc__.splitlines()[0], exit_on_error=False)
     parser.add_argument("path", type=Path)
-    parser.add_argument("--property", type=Path, help="the user's own property file, to compare with that of the bundle")
+    parser.add_argument("--property", type=Path, help="the user's own property, to compare with that of the bundle")
     parser.add_argument("--json", action="store_true", help="print one JSON object before the verdict")
     try:
         options = parser.parse_args(arguments)

@@ -82,7 +82,7 @@ def well_formed(case):
         graph, prop = case.read()
     except Rejected:
         return False
-    return (len(prop.lower), prop.outputs) == (graph.nodes[graph.input_id].size, len(graph.outputs))
+    return (len(prop.box), prop.outputs) == (graph.nodes[graph.input_id].size, len(graph.outputs))
 
 
 def outcome(judged, original):

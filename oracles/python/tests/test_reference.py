@@ -5,6 +5,7 @@
 Comparisons with the built checker need `target/release/certkern`, or its path in CERTKERN; without it they are skipped.
 """
 
+import ast
 import contextlib
 import io
 import itertools
@@ -14,13 +15,14 @@ import random
 import struct
 import subprocess
 import tempfile
+import tokenize
 import unittest
 from fractions import Fraction as F
 from pathlib import Path
 
 from certkern_oracles import reference, reference_graph
 from certkern_oracles.reference_read import (
-    FORMATS, Number, Rejected, binary64, make_row, natural, rational, read_json, read_vnnlib,
+    FORMATS, Number, Rejected, Row, binary64, natural, rational, read_json, read_property,
 )  # fmt: skip
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -89,6 +91,35 @@ class Corpus(unittest.TestCase):
         print(f"\nrejected: {cases} cases, {exact} with the exact code\nSKIPPED: {skipped} cases that need --onnx")
 
 
+def code_lines(source):
+    """How many lines hold code: not blank, not a comment, not part of a docstring."""
+    layout = (tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER)
+    tokens = tokenize.generate_tokens(io.StringIO(source).readline)
+    lines = {n for t in tokens if t.type not in layout for n in range(t.start[0], t.end[0] + 1)}
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)) and ast.get_docstring(node) is not None:
+            lines -= set(range(node.body[0].lineno, node.body[0].end_lineno + 1))
+    return len(lines)
+
+
+class Size(unittest.TestCase):
+    MOST = 700  # a stranger is to read the reference in an afternoon
+
+    def test_counter(self):
+        """Each kind of line once; a string of two lines that is no docstring counts."""
+        sample = '"""One\ntwo."""\n\n# three\ndef f():\n    """Four."""\n    return """a\nb"""  # five\n'
+        self.assertEqual(code_lines(sample), 3)
+
+    def test_reference_is_short(self):
+        files = sorted(Path(reference.__file__).parent.glob("reference*.py"))
+        self.assertEqual(len(files), 3)
+        counts = {path.name: code_lines(path.read_text(encoding="utf-8")) for path in files}
+        self.assertLessEqual(sum(counts.values()), self.MOST, counts)
+        for path in files:
+            for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+                self.assertLessEqual(len(line), 120, f"{path.name}:{number}")
+
+
 class SharedDumps(unittest.TestCase):
     """The two smallest dumps of foreign runs, converted afresh, through both checkers."""
 
@@ -142,9 +173,7 @@ def safetensors(tensors):
 def write_bundle(folder, document, prop, certificate, hints):
     """A bundle of kind `leaves` with good digests."""
     folder, graph, stated = Path(folder), read(document), json.dumps(prop).encode()
-    parsed = reference.read_property_json(stated)
-    digests = {"graph": reference.graph_digest(graph), "payload": reference.payload_digest(graph),
-               "input": reference.input_digest(parsed), "output": reference.output_digest(graph, parsed)}  # fmt: skip
+    digests = reference.digests(graph, read_property("property.json", stated))
     files = {"graph": "graph.json", "payload": "payload.safetensors", "property": "property.json",
              "certificate": "cert.json", "hints": "cert.safetensors"}  # fmt: skip
     manifest = {"format": "certkern.bundle.v1", "kind": "leaves", "files": files, "digests": digests}
@@ -184,7 +213,7 @@ class Rules(unittest.TestCase):
         self.program = reference_graph.program(graph)
         bounds = [[(F(-1), F(1))]]
         for v in (1, 2, 3):
-            bounds.append(reference.ibp(self.program[v], bounds, graph.nodes[v].size))
+            bounds.append(reference.ibp(self.program[v], bounds))
         self.bounds = bounds
 
     def least(self, sign, slopes):
@@ -195,10 +224,10 @@ class Rules(unittest.TestCase):
         self.assertEqual(self.bounds[3], [(F(-1), F(3, 4))])
 
     def test_lines(self):
-        self.assertEqual(reference.chord(F(-5, 4), F(3, 4)), (F(3, 8), F(15, 32)))
-        s, b = reference.chord(F(-1, 3), F(1))  # 3/4 is exact; the line touches at both ends
+        self.assertEqual(reference.relu_line(F(-5, 4), F(3, 4), False, None), (F(3, 8), F(15, 32)))
+        s, b = reference.relu_line(F(-1, 3), F(1), False, None)  # 3/4 is exact; the line touches at both ends
         self.assertEqual((s, b), (F(3, 4), F(1, 4)))
-        s, b = reference.chord(F(-2), F(1))  # 1/3 is rounded down, the constant pays for it
+        s, b = reference.relu_line(F(-2), F(1), False, F(1, 2))  # 1/3 is rounded down, the constant pays for it
         self.assertTrue(F(1, 3) - F(1, 2**40) < s < F(1, 3) and s + b == 1 and -2 * s + b > 0)
         self.assertEqual(reference.relu_line(F(-1), F(2), True, None), (1, 0))
         self.assertEqual(reference.relu_line(F(-1), F(1), True, None), (0, 0))  # u > −l fails
@@ -217,24 +246,27 @@ class Rules(unittest.TestCase):
         self.assertEqual(value, -1)
 
     def test_beta_and_empty(self):
-        place, row = {("y", 0): (3, 0)}, lambda b, s: reference_row({("y", 0): 1}, b, s)
-        closed = lambda rows, literals=(): reference.refuted(self.program, self.bounds, rows, literals, place, {})
-        self.assertTrue(closed([(row(F(-9, 8), False), F(1))]))
-        self.assertFalse(closed([(row(F(-1), False), F(1))]))  # y = −1 at x = −1
-        self.assertTrue(closed([(row(F(-1), True), F(1))]))
-        self.assertFalse(closed([(row(F(-1), True), F(0))]))  # 0 ≥ 0 by no row says nothing
-        x = lambda at_least: (0, 0, F(0), at_least)  # y ≥ −1/2 + x/2 + …: with x ≥ 0 and β = 1/2 it is ≥ −1/2
-        self.assertTrue(closed([(row(F(-5, 8), False), F(1))], [(x(True), F(1, 2))]))
-        self.assertFalse(closed([(row(F(-5, 8), False), F(1))], [(x(False), F(1, 2))]))
+        row = lambda b, strict: Row([((3, 0), F(1))], b, strict)
+        closed = lambda *weighted: reference.refuted(self.program, self.bounds, weighted, {})
+        self.assertTrue(closed((row(F(-9, 8), False), F(1))))
+        self.assertFalse(closed((row(F(-1), False), F(1))))  # y = −1 at x = −1
+        self.assertTrue(closed((row(F(-1), True), F(1))))
+        self.assertFalse(closed((row(F(-1), True), F(0))))  # 0 ≥ 0 by no row says nothing
+        # y ≥ −1/2 + x/2 + …: with x ≥ 0, that is −x ≤ 0, and β = 1/2 it is ≥ −1/2
+        self.assertTrue(closed((row(F(-5, 8), False), F(1)), (Row([((0, 0), -1)], F(0), False), F(1, 2))))
+        self.assertFalse(closed((row(F(-5, 8), False), F(1)), (Row([((0, 0), 1)], F(0), False), F(1, 2))))
 
     def test_assume(self):
-        child = reference.assume(self.bounds, (1, 0, F(1, 3), True))
+        least = lambda v, i, tau: Row([((v, i), -1)], -tau, False)  # v_i ≥ τ
+        most = lambda v, i, tau: Row([((v, i), 1)], tau, False)
+        child = reference.assume(self.bounds, least(1, 0, F(1, 3)))
         self.assertEqual(child[1][0], (F(1, 3), F(3, 4)))
+        self.assertEqual(reference.assume(self.bounds, most(1, 0, F(1, 3)))[1][0], (F(-5, 4), F(1, 3)))
         self.assertEqual(self.bounds[1][0], (F(-5, 4), F(3, 4)))  # no leak to the sibling
         point = [[(F(1, 3), F(1, 3))]]
-        for at_least in (True, False):  # a fixed input at the threshold leaves neither child empty
-            self.assertFalse(reference.is_empty(reference.assume(point, (0, 0, F(1, 3), at_least))))
-        self.assertTrue(reference.is_empty(reference.assume(point, (0, 0, F(1, 2), True))))
+        for literal in (least, most):  # a fixed input at the threshold leaves neither child empty
+            self.assertFalse(reference.is_empty(reference.assume(point, literal(0, 0, F(1, 3)))))
+        self.assertTrue(reference.is_empty(reference.assume(point, least(0, 0, F(1, 2)))))
 
     def test_conv_is_cross_correlation(self):
         document = json.loads((CERTS / "accept/graph/convolution.json").read_text())
@@ -254,14 +286,11 @@ class Rules(unittest.TestCase):
 
     def test_vnnlib_order(self):
         declared = b"(declare-const X_0 Real)(declare-const Y_0 Real)(assert (and (<= X_0 1) (>= X_0 (- 1))))"
-        prop = read_vnnlib(declared + b"(assert (or (< Y_0 1) (= Y_0 (* 2 X_0))))(assert (or (<= Y_0 3) (>= Y_0 4)))")
+        asserted = b"(assert (or (< Y_0 1) (= Y_0 (* 2 X_0))))(assert (or (<= Y_0 3) (>= Y_0 4)))"
+        prop = read_property("property.vnnlib", declared + asserted)
         bounds = [[row.bound for row in disjunct[2:]] for disjunct in prop.unsafe]
         self.assertEqual(bounds, [[1, 3], [1, -4], [0, 0, 3], [0, 0, -4]])
-        self.assertEqual((prop.lower, prop.upper), ([-1], [1]))
-
-
-def reference_row(coefficients, bound, strict):
-    return make_row({v: F(c) for v, c in coefficients.items()}, F(bound), strict)
+        self.assertEqual(prop.box, [(-1, 1)])
 
 
 class Bundles(unittest.TestCase):

@@ -3,6 +3,7 @@
 use super::Leaves;
 use super::bounds::Start;
 use super::hints::exact;
+use super::tree::Split;
 use certkern_core::func::Function;
 use certkern_core::program::NodeId;
 use certkern_core::rules::{FilterScope, NodeSlopes, RuleError, Scope};
@@ -14,14 +15,8 @@ pub(super) trait Tier: Clone {
     fn root(leaves: &Leaves<'_>, disjunct: Option<usize>) -> Result<Self, RuleError>;
     /// The roots that are known.
     fn roots<'l>(leaves: &'l Leaves<'_>) -> &'l Roots<Self>;
-    /// The two halves at a place of the thresholds.
-    fn halves(
-        &self,
-        leaves: &Leaves<'_>,
-        node: NodeId,
-        coordinate: usize,
-        threshold: usize,
-    ) -> Result<(Self, Self), RuleError>;
+    /// The two halves of a split.
+    fn halves(&self, leaves: &Leaves<'_>, split: &Split) -> Result<(Self, Self), RuleError>;
     /// The same assumptions for one disjunct.
     fn serving(&self, disjunct: usize) -> Result<Self, RuleError>;
     /// Interval bounds anew.
@@ -41,15 +36,9 @@ impl Tier for Scope {
         &leaves.exact_roots
     }
 
-    fn halves(
-        &self,
-        leaves: &Leaves<'_>,
-        node: NodeId,
-        coordinate: usize,
-        threshold: usize,
-    ) -> Result<(Self, Self), RuleError> {
-        let threshold = leaves.certificate.thresholds.get(threshold).ok_or(RuleError::NoSuch("threshold"))?;
-        self.split(node, coordinate, threshold)
+    fn halves(&self, leaves: &Leaves<'_>, split: &Split) -> Result<(Self, Self), RuleError> {
+        let threshold = leaves.certificate.thresholds.get(split.threshold).ok_or(RuleError::NoSuch("threshold"))?;
+        self.split(split.node, split.coordinate, threshold)
     }
 
     fn serving(&self, disjunct: usize) -> Result<Self, RuleError> {
@@ -88,14 +77,8 @@ impl Tier for FilterScope {
         &leaves.filter_roots
     }
 
-    fn halves(
-        &self,
-        _: &Leaves<'_>,
-        node: NodeId,
-        coordinate: usize,
-        threshold: usize,
-    ) -> Result<(Self, Self), RuleError> {
-        self.split(node, coordinate, threshold)
+    fn halves(&self, _: &Leaves<'_>, split: &Split) -> Result<(Self, Self), RuleError> {
+        self.split(split.node, split.coordinate, split.threshold)
     }
 
     fn serving(&self, disjunct: usize) -> Result<Self, RuleError> {
@@ -133,8 +116,8 @@ impl<T> Default for Roots<T> {
 }
 
 impl<T: Clone> Roots<T> {
-    /// How many are kept: parts are walked in about the order of the trees.
-    const MOST: usize = 16;
+    /// How many are kept: parts are walked in about the order of the trees, and the bounds of a wide network are large.
+    const MOST: usize = 4;
 
     /// A root, made by `make` if it is not known.
     pub(super) fn get(&self, root: Root, make: impl FnOnce() -> Result<T, RuleError>) -> Result<T, RuleError> {

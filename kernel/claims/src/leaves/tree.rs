@@ -10,19 +10,19 @@ use certkern_wire::tensors::{RawTensor, TensorFile};
 
 /// A node of a split tree.
 pub(super) enum Step {
-    /// A leaf.
     Leaf,
-    /// A split: the first child, which is the next node, assumes `≥`, the second `≤`.
-    Split {
-        /// The program node.
-        node: NodeId,
-        /// The coordinate in it.
-        coordinate: usize,
-        /// Place in the thresholds.
-        threshold: usize,
-        /// The second child.
-        second: usize,
-    },
+    Split(Split),
+}
+
+/// A split: the first child, which is the next node, assumes `≥`, the second `≤`.
+pub(super) struct Split {
+    /// The program node.
+    pub(super) node: NodeId,
+    pub(super) coordinate: usize,
+    /// Place in the thresholds.
+    pub(super) threshold: usize,
+    /// The second child.
+    pub(super) second: usize,
 }
 
 /// Whole trees in preorder, one after the other; no node is left over, none is deeper than the limit. A node is a few bytes.
@@ -67,7 +67,7 @@ impl Trees {
             second => {
                 let column = |values: &[u32]| values.get(place).map(|value| wide(*value));
                 let (node, coordinate) = (column(&self.nodes)?, column(&self.coordinates)?);
-                Step::Split { node, coordinate, threshold: column(&self.thresholds)?, second }
+                Step::Split(Split { node, coordinate, threshold: column(&self.thresholds)?, second })
             }
         })
     }

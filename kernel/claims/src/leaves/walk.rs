@@ -98,9 +98,9 @@ fn enter<'w, T: Tier>(
         }
     };
     let step = trees.step(place).ok_or(RuleError::Internal("a tree that does not end"))?;
-    let Step::Split { node, coordinate, threshold, second } = step else { return Ok(Some(scope)) };
-    let (at_least, at_most) = scope.halves(leaves, node, coordinate, threshold)?;
-    let first = place.saturating_add(1);
+    let Step::Split(split) = step else { return Ok(Some(scope)) };
+    let (at_least, at_most) = scope.halves(leaves, &split)?;
+    let (first, second) = (place.saturating_add(1), split.second);
     let second_leaf = leaf.saturating_add(tree::leaves(first, second));
     let cut = served.first.saturating_add(second_leaf.saturating_mul(served.disjuncts.len()));
     let (up, down) = wanted.split_at(wanted.partition_point(|entry| *entry < cut));

@@ -119,7 +119,7 @@ fn comb(leaves: usize, bound: &str) -> Bundle {
     let splits = leaves - 1;
     // Leaf i is x ≥ 1 − (i + 1)/leaves under the earlier halves.
     let nodes = 2 * leaves - 1;
-    let at = |place: usize| place < 2 * splits && place % 2 == 0;
+    let at = |place: usize| place < 2 * splits && place.is_multiple_of(2);
     let kinds: Vec<u8> = (0..nodes).map(|place| u8::from(at(place))).collect();
     let thresholds: Vec<f64> = (1..leaves).map(|i| 1.0 - 2.0 * i as f64 / leaves as f64).collect();
     let places: Vec<u32> = (0..nodes).map(|place| if at(place) { place as u32 / 2 } else { 0 }).collect();

@@ -97,7 +97,7 @@ pub(crate) fn check(files: &BTreeMap<String, Vec<u8>>) -> Verdict {
 
 pub(crate) fn check_within(files: &BTreeMap<String, Vec<u8>>, limits: &Limits) -> Verdict {
     let files: Files<'_> = files.iter().map(|(name, bytes)| (name.clone(), bytes.as_slice())).collect();
-    check_bundle(&files, limits, &mut ())
+    check_bundle(&files, limits, &())
 }
 
 pub(crate) fn safetensors(arrays: &BTreeMap<String, Array>) -> Vec<u8> {

@@ -1,6 +1,7 @@
 //! `atan`.
 
 use super::constant::Constant;
+use super::series::{quotient, small_odd_series};
 use super::{Declaration, SIGMOID};
 use crate::num::Real;
 
@@ -28,33 +29,22 @@ impl Real {
 
     /// `atan x` for `0 < x < 2`; best up to 1.
     ///
-    /// From sine and cosine: for `0 ≤ h ≤ 1`, `atan x = h + atan δ` with `δ = (x·cos h − sin h)/(cos h + x·sin h)`, since `|atan x − h| < π/2`, and the
-    /// first two terms of the series leave less than `|δ|⁵`. A good `h` makes `δ` small; a bad one costs precision only.
+    /// From sine and cosine: for `0 ≤ h ≤ 1`, `atan x = h + atan z` with `z = (x·cos h − sin h)/(cos h + x·sin h)`, since `|atan x − h| < π/2`. A good `h`
+    /// makes `z` small; a bad one costs precision only.
     fn atan_to_one(&self) -> Self {
         let Some(m) = self.magnitude() else { return self.clone() };
-        if m > 1 || !self.is_positive() {
-            return Self::unknown(self.precision());
-        }
         let precision = self.precision().saturating_add(8).saturating_sub(m.min(0));
-        let h = self.atan_hint(precision);
-        if h.magnitude().is_some_and(|m| m > 0) || h.seems_negative() {
+        // Above tan(π/8) it is π/4 − atan((1 − x)/(1 + x)).
+        let small = |x: i64| match quotient((1_i64 << 32).saturating_sub(x), x.saturating_add(1 << 32)) {
+            _ if x < 0x6a09_e667 => small_odd_series(x, true),
+            z => 0xc90f_daa2_i64.saturating_sub(small_odd_series(z, true)),
+        };
+        let h = self.hint(precision, small, Self::atan_to_one);
+        if m > 1 || !self.is_positive() || h.magnitude().is_some_and(|m| m > 0) || h.seems_negative() {
             return Self::unknown(self.precision());
         }
         let (x, (sin, cos)) = (self.to_precision(precision), h.sin_cos());
-        let delta = (&x * &cos - &sin) / (&x * &sin + &cos);
-        let square = &delta * &delta;
-        let cube = &square * &delta;
-        let series = delta - &cube / 3 + (cube * square).around_zero();
-        (h + series).to_precision(self.precision())
-    }
-
-    /// A number near `atan x`, to a fifth of the precision. Nothing rests on it.
-    fn atan_hint(&self, precision: i64) -> Self {
-        let (fifth, x) = (precision.checked_div(5).unwrap_or(0).saturating_add(4), self.middle());
-        let hint = match fifth.saturating_add(self.magnitude().unwrap_or(0).min(0)) {
-            ..=8 => (&x / ((&x * &x * 9).shifted(-5) + 1)).middle(),
-            short => x.to_precision(short).atan_to_one().middle(),
-        };
-        hint.to_precision(precision)
+        let z = (&x * &cos - &sin) / (x * sin + cos);
+        (h + z.odd_series(true)).to_precision(self.precision())
     }
 }

@@ -1,7 +1,7 @@
 //! `celu`, `α(exp(x/α) − 1)` below 0 and `x` above, with one parameter `α > 0`.
 
-use super::Declaration;
-use super::elu::{parameter, shape};
+use super::elu::shape;
+use super::{Declaration, parameter, reciprocal};
 use num_traits::Signed;
 
 pub(super) const FUNCTION: Declaration = Declaration {
@@ -10,9 +10,6 @@ pub(super) const FUNCTION: Declaration = Declaration {
         [alpha] if alpha.is_positive() => Some(shape(alpha)),
         _ => None,
     },
-    value: |x, parameters| {
-        let alpha = parameter(x, parameters, 0);
-        x.sides(&((x / &alpha).expm1() * alpha), x)
-    },
-    slope: |x, parameters, piece| if piece > 0 { x.integer(1) } else { (x / parameter(x, parameters, 0)).exp() },
+    value: |x, p| x.sides(&x.by(&reciprocal(p, 0)).expm1().by(&parameter(p, 0)), x),
+    slope: |x, p, piece| if piece > 0 { x.integer(1) } else { x.by(&reciprocal(p, 0)).exp() },
 };

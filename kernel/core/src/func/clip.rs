@@ -1,13 +1,11 @@
 //! `clip`, `min(max(x, low), high)`, with parameters `low ≤ high`.
 
-use super::elu::parameter;
-use super::{CONVEX, Curvature, Cut, Cuts, Declaration, Shape};
-use crate::num::Rational;
+use super::{CONVEX, Curvature, Cut, Cuts, Declaration, Shape, parameter};
 
 /// Flat, rising, flat.
 pub(super) const RAMP: &[Curvature] = &[Curvature::Linear, Curvature::Linear, Curvature::Linear];
 
-const ENDS: Cuts = Cuts::Few(&[Cut::Given(|p| end(p, 0)), Cut::Given(|p| end(p, 1))]);
+const ENDS: Cuts = Cuts::Few(&[Cut::Given(|p| parameter(p, 0)), Cut::Given(|p| parameter(p, 1))]);
 
 pub(super) const FUNCTION: Declaration = Declaration {
     name: "clip",
@@ -15,10 +13,6 @@ pub(super) const FUNCTION: Declaration = Declaration {
         [low, high] if low <= high => Some(Shape { turns: ENDS, bends: ENDS, curvatures: RAMP, ..CONVEX }),
         _ => None,
     },
-    value: |x, parameters| x.max(&parameter(x, parameters, 0)).min(&parameter(x, parameters, 1)),
+    value: |x, p| x.max(&x.integer(1).by(&parameter(p, 0))).min(&x.integer(1).by(&parameter(p, 1))),
     slope: |x, _, piece| x.integer(i64::from(piece == 1)),
 };
-
-fn end(parameters: &[Rational], place: usize) -> Rational {
-    parameters.get(place).cloned().unwrap_or_default()
-}

@@ -7,6 +7,7 @@ use crate::num::real::length;
 use crate::num::{Ball, Dyadic, Rational, Real};
 use num_bigint::BigInt;
 use num_integer::Integer;
+use num_traits::Zero;
 
 /// A function of the library.
 pub(super) struct Declaration {
@@ -97,6 +98,17 @@ pub(super) enum Cut {
 
 /// Exponent of the unit of [`Cut::Root`].
 const ROOT: i64 = -120;
+/// The parameter at this place; zero if there is none.
+pub(super) fn parameter(parameters: &[Rational], place: usize) -> Rational {
+    parameters.get(place).cloned().unwrap_or_default()
+}
+
+/// `1/p` for the parameter at this place; zero if that is zero or there is none.
+pub(super) fn reciprocal(parameters: &[Rational], place: usize) -> Rational {
+    let value = parameter(parameters, place);
+    if value.is_zero() { value } else { value.recip() }
+}
+
 /// The most pieces of one interval.
 const MOST_PIECES: usize = 1024;
 /// Arguments beyond `±2^65536` are not compared with multiples of π.

@@ -1,7 +1,7 @@
 //! `elu`, `α(exp(x) − 1)` below 0 and `x` above, with one parameter `α`.
 
-use super::{CONVEX, Curvature, Declaration, Shape, ZERO};
-use crate::num::{Rational, Real};
+use super::{CONVEX, Curvature, Declaration, Shape, ZERO, parameter};
+use crate::num::Rational;
 use num_traits::Signed;
 
 pub(super) const FUNCTION: Declaration = Declaration {
@@ -10,25 +10,16 @@ pub(super) const FUNCTION: Declaration = Declaration {
         [alpha] => Some(shape(alpha)),
         _ => None,
     },
-    value: |x, parameters| x.sides(&(scale(x, parameters) * x.expm1()), x),
-    slope: |x, parameters, piece| if piece > 0 { x.integer(1) } else { scale(x, parameters) * x.exp() },
+    value: |x, p| x.sides(&x.expm1().by(&parameter(p, 0)), x),
+    slope: |x, p, piece| if piece > 0 { x.integer(1) } else { x.exp().by(&parameter(p, 0)) },
 };
 
 /// The sign of `α` says how it bends below 0, and whether it turns at 0.
 pub(super) fn shape(alpha: &Rational) -> Shape {
-    let curvatures: &[Curvature] = if alpha.is_negative() {
+    let curvatures = if alpha.is_negative() {
         &[Curvature::Concave, Curvature::Linear]
     } else {
         &[Curvature::Convex, Curvature::Linear]
     };
     Shape { turns: ZERO, bends: ZERO, curvatures, ..CONVEX }
-}
-
-/// The parameter at this place as a number of the precision of `x`; zero if there is none.
-pub(super) fn parameter(x: &Real, parameters: &[Rational], place: usize) -> Real {
-    parameters.get(place).map_or(x.integer(0), |value| Real::ratio(value, x.precision()))
-}
-
-fn scale(x: &Real, parameters: &[Rational]) -> Real {
-    parameter(x, parameters, 0)
 }

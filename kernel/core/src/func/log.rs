@@ -1,6 +1,7 @@
 //! `log`, the natural logarithm.
 
 use super::constant::Constant;
+use super::series::{quotient, small_odd_series};
 use super::{CONCAVE, Declaration, Domain, End, Shape};
 use crate::num::Real;
 use crate::num::real::length;
@@ -30,8 +31,8 @@ impl Real {
 
     /// `log(1 + u)` for `|u| ≤ 1/2`, with a small relative error.
     ///
-    /// From the exponential: for any `h`, `log y = h + log(1 + δ)` with `δ = y·exp(−h) − 1`, and for `|δ| ≤ 1/2` the first four terms of the series leave
-    /// less than `|δ|⁵`. A good `h` makes `δ` small; a bad one costs precision only. Where `|u|` is below the precision, `|log(1 + u) − u| ≤ u²`.
+    /// From the exponential: for any `h`, `log y = h + 2 atanh z` with `z = (w − 1)/(w + 1)`, `w = y·exp(−h)`. A good `h` makes `z` small; a bad one
+    /// costs precision only. Where `|u|` is below the precision, `|log(1 + u) − u| ≤ u²`.
     #[must_use]
     pub(super) fn log1p_near_zero(&self) -> Self {
         let Some(m) = self.magnitude() else { return self.clone() };
@@ -39,26 +40,11 @@ impl Real {
             return self + (self * self).around_zero();
         }
         let precision = self.precision().saturating_add(8).saturating_sub(m.min(0));
-        let h = self.log1p_hint(precision);
-        let y = self.to_precision(precision) + 1;
-        let delta = y * (-&h).exp() - 1;
-        if delta.magnitude().is_some_and(|m| m >= 0) {
-            return Self::unknown(self.precision());
-        }
-        let square = &delta * &delta;
-        let rest = (&square * &square * &delta).around_zero();
-        let series = &delta - square.shifted(-1) + &square * &delta / 3 - (&square * &square).shifted(-2);
-        (h + (series + rest)).to_precision(self.precision())
-    }
-
-    /// A number near `log(1 + u)`, to a fifth of the precision. Nothing rests on it.
-    fn log1p_hint(&self, precision: i64) -> Self {
-        let (fifth, u) = (precision.checked_div(5).unwrap_or(0).saturating_add(4), self.middle());
-        let hint = match fifth.saturating_add(self.magnitude().unwrap_or(0).min(0)) {
-            // 2 atanh(u/(2+u)), of which two terms are left out.
-            ..=8 => (u.shifted(1) / (u + 2)).middle(),
-            short => u.to_precision(short).log1p_near_zero().middle(),
-        };
-        hint.to_precision(precision)
+        // 2 atanh(u/(2 + u)), the quotient being at most 1/5.
+        let small = |u: i64| small_odd_series(quotient(u, u.saturating_add(2 << 32)), false).saturating_mul(2);
+        let h = self.hint(precision, small, Self::log1p_near_zero);
+        let w = (self.to_precision(precision) + 1) * (-&h).exp();
+        let rest = ((&w - 1) / (w + 1)).odd_series(false).shifted(1);
+        (h + rest).to_precision(self.precision())
     }
 }

@@ -48,7 +48,9 @@ pub use constant::Constant;
 pub use library::{Elementary, names};
 
 use crate::num::{Ball, Dyadic, Real};
-use declaration::{CONCAVE, CONVEX, CUBIC, Cut, Cuts, Declaration, Domain, End, SIGMOID, Shape, ZERO};
+use declaration::{
+    CONCAVE, CONVEX, CUBIC, Cut, Cuts, Declaration, Domain, End, SIGMOID, Shape, ZERO, parameter, reciprocal,
+};
 use num_bigint::BigInt;
 
 /// Why there is no enclosure.
@@ -81,7 +83,7 @@ fn refine(bits: u64, evaluate: impl Fn(i64) -> Real) -> Result<Ball, Refusal> {
         let vanishing = value.magnitude().is_some_and(|m| m < -(1 << 32));
         let stuck = accuracy > 8 && accuracy <= best;
         if accuracy >= wanted || vanishing || stuck || precision >= last {
-            return value.ball(wanted).ok_or(Refusal::Limit);
+            return value.ball(bits.saturating_add(GUARD)).ok_or(Refusal::Limit);
         }
         best = best.max(accuracy);
         let missing = if accuracy > 8 { wanted.saturating_sub(accuracy).saturating_add(8) } else { precision };

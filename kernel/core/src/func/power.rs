@@ -14,7 +14,7 @@ pub(super) const FUNCTION: Declaration = Declaration {
     },
     value: |x, parameters| parameters.first().map_or(x.integer(1), |exponent| value(x, exponent)),
     slope: |x, parameters, _| match parameters.first().filter(|exponent| !exponent.is_zero()) {
-        Some(exponent) => value(x, &(exponent - Rational::one())) * Real::ratio(exponent, x.precision()),
+        Some(exponent) => value(x, &(exponent - Rational::one())).by(exponent),
         None => x.integer(0),
     },
 };
@@ -47,6 +47,6 @@ fn value(x: &Real, exponent: &Rational) -> Real {
     } else if x.is_zero() && exponent.is_positive() {
         x.clone()
     } else {
-        (x.log() * Real::ratio(exponent, x.precision())).exp()
+        x.log().by(exponent).exp()
     }
 }

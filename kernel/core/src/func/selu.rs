@@ -1,7 +1,7 @@
-//! `selu`, `γα(exp(x) − 1)` below 0 and `γx` above, with parameters `α` and `γ > 0`.
+//! `selu`, `γα(exp(x) − 1)` below 0 and `γx` above, with parameters `α` and `γ > 0`: `γ·elu`.
 
-use super::Declaration;
-use super::elu::{parameter, shape};
+use super::elu::{FUNCTION as ELU, shape};
+use super::{Declaration, parameter};
 use num_traits::Signed;
 
 pub(super) const FUNCTION: Declaration = Declaration {
@@ -10,9 +10,6 @@ pub(super) const FUNCTION: Declaration = Declaration {
         [alpha, gamma] if gamma.is_positive() => Some(shape(alpha)),
         _ => None,
     },
-    value: |x, parameters| x.sides(&(parameter(x, parameters, 0) * x.expm1()), x) * parameter(x, parameters, 1),
-    slope: |x, parameters, piece| {
-        let steepness = if piece > 0 { x.integer(1) } else { parameter(x, parameters, 0) * x.exp() };
-        steepness * parameter(x, parameters, 1)
-    },
+    value: |x, p| (ELU.value)(x, p).by(&parameter(p, 1)),
+    slope: |x, p, piece| (ELU.slope)(x, p, piece).by(&parameter(p, 1)),
 };

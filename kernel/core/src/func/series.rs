@@ -4,7 +4,7 @@ use crate::num::Real;
 use crate::num::real::length;
 use num_bigint::BigInt;
 use num_integer::Integer;
-use num_traits::{One, Zero};
+use num_traits::{One, ToPrimitive, Zero};
 
 /// An argument without multiples of a period.
 pub(super) struct Reduced {
@@ -69,4 +69,48 @@ impl Halved {
         let deep = places.saturating_add(times).saturating_add(guard);
         Self { times, places: deep, small: r << guard }
     }
+}
+
+impl Real {
+    /// `atanh z = Σ z^k/k` over odd `k`, or with alternating signs `atan z`; unknown unless `|z| < 1/2`. It is meant for small `z`: what four terms, or
+    /// fewer, leave is less than the next power.
+    pub(super) fn odd_series(&self, alternate: bool) -> Self {
+        let enough = self.magnitude().unwrap_or(0).saturating_sub(self.precision());
+        let square = if alternate { -(self * self) } else { self * self };
+        let (mut sum, mut power) = (self.clone(), self * &square);
+        for k in [3, 5, 7] {
+            if power.magnitude().is_none_or(|m| m < enough) {
+                break;
+            }
+            sum = sum + &power / k;
+            power = power * &square;
+        }
+        let small = self.is_zero() || self.magnitude().is_some_and(|m| m < 0);
+        if small { sum + power.around_zero() } else { Self::unknown(self.precision()) }
+    }
+
+    /// A number near `f(x)`, up to about a ninth of `precision` places or `2^-30`, from `f` or from `small`, which computes in units of `2^-32`. It is
+    /// for a search: nothing may rest on it.
+    pub(super) fn hint(&self, precision: i64, small: impl Fn(i64) -> i64, f: impl Fn(&Self) -> Self) -> Self {
+        let (wanted, x) = (precision.checked_div(9).unwrap_or(0).saturating_add(4), self.middle());
+        let short = wanted.saturating_add(self.magnitude().unwrap_or(0).min(0));
+        if wanted > 31 && short > 0 {
+            return f(&x.to_precision(short.max(8))).middle().to_precision(precision);
+        }
+        let found = x.fixed(32).and_then(|(x, _)| x.to_i64()).map_or(0, small);
+        Self::within(BigInt::from(found), -32, 0, precision)
+    }
+}
+
+/// `a/b` in units of `2^-32`.
+pub(super) fn quotient(a: i64, b: i64) -> i64 {
+    (i128::from(a) << 32).checked_div(i128::from(b)).and_then(|q| q.to_i64()).unwrap_or(0)
+}
+
+/// `Σ z^k/k` over odd `k` up to 27, in units of `2^-32`; with alternating signs. For `|z| ≤ 0.42` that is `atanh z` or `atan z`.
+pub(super) fn small_odd_series(z: i64, alternate: bool) -> i64 {
+    let product = |a: i64, b: i64| (i128::from(a).wrapping_mul(i128::from(b)) >> 32).to_i64().unwrap_or(0);
+    let square = if alternate { product(z, z).saturating_neg() } else { product(z, z) };
+    let step = |sum: i64, k: i64| product(sum, square).saturating_add((1_i64 << 32).checked_div(k).unwrap_or(0));
+    product((0..14).rev().map(|n: i64| n.saturating_mul(2).saturating_add(1)).fold(0, step), z)
 }

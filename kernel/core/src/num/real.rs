@@ -51,23 +51,25 @@ fn scaled(error: impl Into<u128>, shift: i64) -> Option<u64> {
 impl Known {
     /// With the mantissa and the error short enough; `None` if the exponent is out of reach.
     fn trimmed(self, precision: i64) -> Option<Self> {
-        let excess =
-            length(&self.mantissa).saturating_sub(precision).max(error_length(self.error).saturating_sub(ERROR_BITS));
-        let (mantissa, error) =
-            if excess > 0 { self.at(self.exponent.saturating_add(excess))? } else { (self.mantissa, self.error) };
+        let bits = length(&self.mantissa).saturating_sub(precision);
+        let excess = bits.max(error_length(self.error).saturating_sub(ERROR_BITS));
         let exponent = self.exponent.saturating_add(excess.max(0));
+        let (mantissa, error) = if excess > 0 { self.at(exponent)? } else { (self.mantissa, self.error) };
         (exponent.abs() <= REACH).then_some(Self { mantissa, exponent, error })
     }
 
     /// Mantissa and error for the unit `2^exponent`.
-    fn at(&self, exponent: i64) -> Option<(BigInt, u64)> {
+    fn at(self, exponent: i64) -> Option<(BigInt, u64)> {
         let shift = self.exponent.saturating_sub(exponent);
         let error = scaled(self.error, shift)?;
-        if shift >= 0 {
-            return Some((&self.mantissa << shift.unsigned_abs(), error));
+        if shift == 0 {
+            return Some((self.mantissa, error));
+        }
+        if shift > 0 {
+            return Some((self.mantissa << shift.unsigned_abs(), error));
         }
         let lost = self.mantissa.trailing_zeros().is_some_and(|zeros| zeros < shift.unsigned_abs());
-        Some((&self.mantissa >> shift.unsigned_abs(), error.checked_add(u64::from(lost))?))
+        Some((self.mantissa >> shift.unsigned_abs(), error.checked_add(u64::from(lost))?))
     }
 
     /// An `m` with `|x| < 2^m` for every number `x` meant.
@@ -93,7 +95,7 @@ impl Known {
         };
         let least = top.saturating_sub(precision.saturating_add(SPARE)).max(short(self)).max(short(other));
         let exponent = self.exponent.min(other.exponent).max(least);
-        let ((a, e), (b, f)) = (self.at(exponent)?, other.at(exponent)?);
+        let ((a, e), (b, f)) = (self.clone().at(exponent)?, other.clone().at(exponent)?);
         Self { mantissa: a + b, exponent, error: e.checked_add(f)? }.trimmed(precision)
     }
 
@@ -110,7 +112,8 @@ impl Known {
         }
         let widest = |error: u64, bits: i64| if error == 0 { 0 } else { error_length(error).saturating_add(bits) };
         let errors = widest(self.error, b.max(error_length(other.error))).max(widest(other.error, a));
-        let shift = length(&exact.mantissa).saturating_sub(precision).max(errors.saturating_sub(ERROR_BITS)).max(0);
+        let product = length(&exact.mantissa);
+        let shift = product.saturating_sub(precision).max(errors.saturating_sub(ERROR_BITS)).max(0);
         let (mantissa, lost) = exact.at(exponent.saturating_add(shift))?;
         let cross = u128::from(self.error).checked_mul(u128::from(other.error))?;
         let error = scaled(self.error, b.saturating_sub(shift))?
@@ -125,6 +128,9 @@ impl Known {
         let (a, b) = (length(&self.mantissa), length(&other.mantissa));
         if other.mantissa.is_zero() || error_length(other.error) > b.saturating_sub(2) && other.error > 0 {
             return None;
+        }
+        if self.is_exact_zero() {
+            return Some(self.clone());
         }
         let full = precision.saturating_add(b).saturating_sub(a).saturating_add(1);
         let roomy = ERROR_BITS.saturating_add(b).saturating_sub(error_length(self.error));
@@ -182,8 +188,14 @@ impl Real {
     /// A rational number.
     #[must_use]
     pub fn ratio(value: &Rational, precision: i64) -> Self {
-        let integer = |n: &BigInt| Self::within(n.clone(), 0, 0, precision);
-        integer(value.numer()) / integer(value.denom())
+        Self::within(BigInt::from(1), 0, 0, precision).by(value)
+    }
+
+    /// `x · factor`, exactly where that is dyadic and short.
+    #[must_use]
+    pub(crate) fn by(&self, factor: &Rational) -> Self {
+        let integer = |n: &BigInt| Self::within(n.clone(), 0, 0, self.precision);
+        self * integer(factor.numer()) / integer(factor.denom())
     }
 
     /// Any number of a ball.
@@ -250,7 +262,7 @@ impl Real {
     /// Mantissa and error in units of `2^-places`.
     #[must_use]
     pub(crate) fn fixed(&self, places: i64) -> Option<(BigInt, u64)> {
-        self.known.as_ref()?.at(places.saturating_neg())
+        self.known.clone()?.at(places.saturating_neg())
     }
 
     /// The middle as `mantissa · 2^exponent`.

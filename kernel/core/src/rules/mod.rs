@@ -12,11 +12,14 @@
 //! | SPLIT | [`Judgement::split`] | judgements for `g ≥ τ` and for `g ≤ τ` → the judgement without the literal |
 //! | CASES | [`Judgement::cases`] | every disjunct empty on the whole region → unsat |
 //! | WITNESS | [`Judgement::witness`] | a point of the region with its exact outputs in a disjunct → sat |
+//! | ENCLOSE | [`Enclosure::prove`] | the kernel's own range of each expression lies in the ball claimed → the values are defined and lie there |
 //!
-//! DOMAIN: every function of this version is defined on the whole real line, so `F(x)` is defined for every `x`.
+//! DOMAIN: every function of a program is defined on the whole real line in this version, so `F(x)` is defined for every `x`; ENCLOSE shows of every
+//! node that it is defined.
 
 mod back;
 mod bounds;
+mod enclose;
 mod filter;
 mod judgement;
 mod lines;
@@ -29,6 +32,7 @@ mod univariate;
 mod witness;
 
 pub use back::{Multipliers, Slopes};
+pub use enclose::{ClaimedBall, Enclosure, Scaled, Unenclosed};
 pub use filter::{Attempt, Filter, FilterScope, NodeSlopes};
 pub use judgement::{Judgement, Statement};
 pub use problem::Problem;

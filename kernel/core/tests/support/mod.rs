@@ -4,6 +4,7 @@
 
 pub(crate) mod back;
 pub(crate) mod case;
+pub(crate) mod wild;
 
 use certkern_core::affine::{Affine, Convolution, LinearMap, Term};
 use certkern_core::func::Function;

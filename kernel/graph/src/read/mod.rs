@@ -13,15 +13,14 @@ use crate::attributes::Attributes;
 use crate::graph::{Graph, Node};
 use crate::ops::{Operator, PayloadField, Refusal};
 use certkern_core::tensor::Tensor;
-use certkern_wire::json::{self, Json};
+use certkern_wire::json::Json;
 use certkern_wire::{Fault, Limits, Reason, Rejection};
 
-/// Reads a graph and its numbers; see [`Graph::read`].
-pub(crate) fn read(bytes: &[u8], payload: Option<&[u8]>, limits: &Limits) -> Result<Graph, Rejection> {
-    let json = json::parse(bytes, limits)?;
+/// Reads a graph and its numbers; see [`Graph::of_json`].
+pub(crate) fn read(json: &Json, payload: Option<&[u8]>, limits: &Limits) -> Result<Graph, Rejection> {
     let mut faults = Faults::default();
     let mut later = Faults::default();
-    let (header, mut drafts) = document::read(&json, limits, &mut faults, &mut later)?;
+    let (header, mut drafts) = document::read(json, limits, &mut faults, &mut later)?;
     let references_hold = order::check(&header, &mut drafts, &mut faults);
     faults.extend(later.0);
     if references_hold {

@@ -10,6 +10,8 @@ mod lines;
 mod pass;
 mod refute;
 mod scope;
+#[cfg(test)]
+mod tests;
 
 pub use refute::{Attempt, NodeSlopes};
 pub use scope::FilterScope;

@@ -79,6 +79,8 @@ pub(super) fn bounds<const CHARGED: bool>(filter: &Filter, starts: &[Start<'_>])
         for (id, node) in filter.nodes.iter().enumerate().rev() {
             if let Some(rows) = pass.nodes.get_mut(id).and_then(Option::take) {
                 pass.remove(id, node, &rows)?;
+                #[cfg(test)]
+                super::tests::removed(id, &rows.entries);
                 pass.spare.push(rows.entries);
             }
         }

@@ -135,7 +135,7 @@ fn decide(batch: &[Attempt<'_>]) -> Option<Vec<bool>> {
 }
 
 /// The sum of EMPTY for the disjunct's rows and the literals, with their multipliers: every summand is ≤ 0 in the disjunct under the literals.
-fn start<'a>(attempt: &Attempt<'a>) -> Option<Start<'a>> {
+pub(super) fn start<'a>(attempt: &Attempt<'a>) -> Option<Start<'a>> {
     let Attempt { scope, multipliers, slopes } = *attempt;
     let rows = scope.filter().disjuncts.get(scope.disjunct()?)?;
     multipliers.check(rows.len(), scope.literals().len()).ok()?;
