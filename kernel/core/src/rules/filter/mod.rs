@@ -116,7 +116,7 @@ impl Filter {
                 }
                 Primitive::Univariate { function, argument } => {
                     uses.get_mut(*argument)?.univariate.push(id);
-                    FloatPrimitive::Univariate { function: *function, argument: *argument }
+                    FloatPrimitive::Univariate { function: function.clone(), argument: *argument }
                 }
             };
             nodes.push(FloatNode { width: node.width, primitive });
@@ -137,8 +137,8 @@ impl Filter {
     }
 
     /// The function of a univariate node.
-    fn function(&self, node: NodeId) -> Option<Function> {
-        match self.nodes.get(node)?.primitive {
+    fn function(&self, node: NodeId) -> Option<&Function> {
+        match &self.nodes.get(node)?.primitive {
             FloatPrimitive::Univariate { function, .. } => Some(function),
             _ => None,
         }

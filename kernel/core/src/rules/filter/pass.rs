@@ -161,7 +161,7 @@ impl<const CHARGED: bool> Pass<'_, CHARGED> {
         match &node.primitive {
             FloatPrimitive::Input => self.input(id, node.width, rows),
             FloatPrimitive::Affine { terms, bias } => self.affine(node.width, terms, bias, rows),
-            FloatPrimitive::Univariate { function, argument } => self.univariate(id, *function, *argument, rows),
+            FloatPrimitive::Univariate { function, argument } => self.univariate(id, function, *argument, rows),
         }
     }
 
@@ -207,21 +207,30 @@ impl<const CHARGED: bool> Pass<'_, CHARGED> {
     }
 
     /// A lower line where the stored entry is not negative, an upper line where it is.
-    fn univariate(&mut self, id: NodeId, function: Function, argument: NodeId, rows: &Rows) -> Option<()> {
+    fn univariate(&mut self, id: NodeId, function: &Function, argument: NodeId, rows: &Rows) -> Option<()> {
         let width = self.filter.width(id);
         let starts = self.starts;
         let mut constants = std::mem::take(&mut self.constants);
         let sums = self.rows(argument)?;
         sums.terms = sums.terms.checked_add(1)?;
-        let mut own = Vec::new();
+        let mut own = FloatLines::default();
         let per_row = rows.entries.chunks(width.max(1)).zip(sums.entries.chunks_mut(width.max(1)));
         let per_row = per_row.zip(&mut sums.reach).zip(starts).zip(&mut constants);
         for ((((row, sums), reach), start), constant) in per_row {
-            let (bounds, lines) = (start.scope.bounds(argument)?, start.scope.lines(id)?);
-            let low = match start.slopes.iter().find(|slopes| slopes.node == id) {
-                None => &lines.low,
-                Some(given) => with_slopes(&mut own, function, bounds, lines, given)?,
-            };
+            let (bounds, default) = (start.scope.bounds(argument)?, start.scope.lines(id)?);
+            let given = start.slopes.iter().find(|slopes| slopes.node == id);
+            let (mut low, mut lines) = (&default.low, default);
+            if let Some(given) = given {
+                if *function == Function::Relu && given.upper.is_none() {
+                    own.low.clone_from(&default.low);
+                    given.each(|column, [slope, _]| set_slope(&mut own.low, function, bounds, column, slope))?;
+                    low = &own.low;
+                } else {
+                    own.clone_from(default);
+                    given.each(|column, slopes| own.update(function, column, bounds, slopes))?;
+                    (low, lines) = (&own.low, &own);
+                }
+            }
             let FloatLines { high, below, above, .. } = lines;
             let lines = Lines { low, high, below, above, magnitude: &bounds.magnitude };
             let [value, magnitude, outside, reached] = relax::<CHARGED>(row, lines, sums);
@@ -260,23 +269,10 @@ impl Constant {
     }
 }
 
-/// The slopes of the lower lines: those that are given where the function bends, the default ones elsewhere. The slopes were checked, and a
-/// lower line of ReLU has the intercept 0 for any of them.
-fn with_slopes<'a>(
-    own: &'a mut Vec<f64>,
-    function: Function,
-    bounds: &FloatBox,
-    lines: &FloatLines,
-    given: &NodeSlopes<'_>,
-) -> Option<&'a Vec<f64>> {
-    own.clone_from(&lines.low);
-    given.each(|column, slope| {
-        let bends = bends(function, *bounds.lower.get(column)?, *bounds.upper.get(column)?);
-        let entry = own.get_mut(column)?;
-        if bends {
-            *entry = slope;
-        }
-        Some(())
-    })?;
-    Some(own)
+/// Sets the slope of a lower line where the function bends. It was checked, and a lower line of ReLU has the intercept 0 for any of them.
+fn set_slope(low: &mut [f64], function: &Function, bounds: &FloatBox, column: usize, slope: Option<f64>) -> Option<()> {
+    if bends(function, *bounds.lower.get(column)?, *bounds.upper.get(column)?) {
+        *low.get_mut(column)? = slope?;
+    }
+    Some(())
 }
