@@ -74,7 +74,7 @@ impl Block {
     pub(crate) fn slopes(&self, entry: usize) -> Vec<NodeSlopes<'_>> {
         let row = entry - self.first;
         let slopes = self.slopes.iter();
-        slopes.map(|c| NodeSlopes { node: c.node, columns: &c.columns, values: &c.values, row }).collect()
+        slopes.map(|c| NodeSlopes { node: c.node, columns: &c.columns, values: &c.values, upper: None, row }).collect()
     }
 }
 
@@ -265,8 +265,8 @@ impl Bundle {
     /// The arguments of functions in order.
     pub(crate) fn arguments(&self) -> Vec<(NodeId, certkern_core::func::Function)> {
         let nodes = self.documents.problem().program().nodes().iter();
-        let taken = nodes.filter_map(|node| match node.primitive {
-            Primitive::Univariate { function, argument } => Some((argument, function)),
+        let taken = nodes.filter_map(|node| match &node.primitive {
+            Primitive::Univariate { function, argument } => Some((*argument, function.clone())),
             _ => None,
         });
         let mut found: Vec<(NodeId, certkern_core::func::Function)> = Vec::new();

@@ -56,10 +56,10 @@ impl<'a> Driver<'a> {
             scope.interval_bounds().map_err(failed)?;
         }
         for (argument, function) in self.bundle.arguments() {
-            scope.tighten_unstable(argument, function).map_err(failed)?;
+            scope.tighten_unstable(argument, &function).map_err(failed)?;
             if let Some(start) = set.iter().find(|start| start.node == argument) {
                 let slopes = start.slopes.iter().map(|(node, columns, lower, upper)| {
-                    let of = |values| certkern_core::rules::NodeSlopes { node: *node, columns, values, row: 0 };
+                    let of = |values| certkern_core::rules::NodeSlopes { node: *node, columns, values, upper: None, row: 0 };
                     (of(lower), of(upper))
                 });
                 scope.tighten(argument, &start.rows, &slopes.collect::<Vec<_>>()).map_err(failed)?;
@@ -182,7 +182,7 @@ impl<'a> Driver<'a> {
                     found.seconds.push(seconds);
                 }
                 let start = ThreadTime::now();
-                scope.tighten_unstable(argument, function).map_err(failed)?;
+                scope.tighten_unstable(argument, &function).map_err(failed)?;
                 found.root += start.elapsed().as_secs_f64();
             }
         }

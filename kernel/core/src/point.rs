@@ -15,7 +15,7 @@ struct Point {
 }
 
 impl Program {
-    /// The outputs at `x`, exactly; `None` if `x` has another width than the input, or a common denominator is excessively long.
+    /// The outputs at `x`, exactly; `None` if `x` has another width than the input, a common denominator is excessively long, or a function has no rational values.
     #[must_use]
     pub fn evaluate(&self, x: &[Rational]) -> Option<Vec<Rational>> {
         let mut points: Vec<Point> = Vec::with_capacity(self.nodes().len());
@@ -43,8 +43,8 @@ impl Program {
                 }
                 Primitive::Univariate { function, argument } => {
                     let Point { numerators, denominator } = points.get(*argument)?;
-                    let numerators = numerators.iter().map(|n| function.scaled_value(n, denominator)).collect();
-                    Point { numerators, denominator: denominator.clone() }
+                    let numerators = numerators.iter().map(|n| function.scaled_value(n, denominator));
+                    Point { numerators: numerators.collect::<Option<_>>()?, denominator: denominator.clone() }
                 }
             };
             points.push(point);

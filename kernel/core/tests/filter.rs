@@ -116,8 +116,8 @@ impl Both {
             }
             1 if !relus.is_empty() => {
                 let node = relus[random.below(relus.len())].1;
-                self.exact.tighten_unstable(node, Function::Relu).unwrap();
-                self.filter.tighten_unstable(node, Function::Relu).unwrap();
+                self.exact.tighten_unstable(node, &Function::Relu).unwrap();
+                self.filter.tighten_unstable(node, &Function::Relu).unwrap();
             }
             2 => {
                 let node = random.below(net.ops.len());
@@ -258,7 +258,7 @@ fn no_judgement_at_a_point_whatever_the_magnitudes() {
         for (place, (node, coordinate, threshold)) in cuts.iter().enumerate() {
             match random.below(3) {
                 0 => scope.interval_bounds().unwrap(),
-                1 => scope.tighten_unstable(random.below(net.ops.len()), Function::Relu).unwrap(),
+                1 => scope.tighten_unstable(random.below(net.ops.len()), &Function::Relu).unwrap(),
                 _ => (),
             }
             let (up, down) = scope.split(*node, *coordinate, place).unwrap();
@@ -454,7 +454,7 @@ fn charge_numbers_out_of_range_are_for_the_exact_tier() {
     let mut scope = root(&far, Some(0));
     nothing_closes(&scope, 1, 0);
     scope.interval_bounds().unwrap();
-    scope.tighten_unstable(1, Function::Relu).unwrap();
+    scope.tighten_unstable(1, &Function::Relu).unwrap();
     nothing_closes(&scope, 1, 0);
     assert!(Scope::root(&far, Some(0), 3).unwrap().refute(&hints(&[(0, 1)], &[]), &Slopes::default()).is_ok());
     // Its halves neither, empty ones included.
@@ -566,13 +566,13 @@ fn scope_a_half_changes_neither_its_parent_nor_its_sibling() {
         let (mut up, mut down) = parent.split(node, 0, 0).unwrap();
         let sibling = up.clone();
         down.interval_bounds().unwrap();
-        down.tighten_unstable(1, Function::Relu).unwrap();
+        down.tighten_unstable(1, &Function::Relu).unwrap();
         assert!(attempt(&down, &hints(&[(0, 1)], &[])).is_some());
         for (scope, literals) in [(&parent, 0), (&twin, 0), (&up, 1), (&sibling, 1)] {
             nothing_closes(scope, 1, literals);
         }
         up.interval_bounds().unwrap();
-        up.tighten_unstable(1, Function::Relu).unwrap();
+        up.tighten_unstable(1, &Function::Relu).unwrap();
         nothing_closes(&up, 1, 1);
         // The judgements say which half they are of.
         let closed = || attempt(&down, &hints(&[(0, 1)], &[])).unwrap();
@@ -613,7 +613,7 @@ fn empty_an_empty_region_and_contradicting_literals() {
         let mut scope = FilterScope::root(&filter, Some(0)).unwrap();
         assert_eq!(attempt(&scope, &hints(&[], &[])).is_some(), closed);
         scope.interval_bounds().unwrap();
-        scope.tighten_unstable(1, Function::Relu).unwrap();
+        scope.tighten_unstable(1, &Function::Relu).unwrap();
         // x = −1 is all that is left, strictly below 0.
         let (up, down) = scope.split(1, 0, 0).unwrap();
         assert!(attempt(&up, &hints(&[], &[])).is_some());
@@ -697,7 +697,7 @@ fn hints_that_fit_nothing_are_not_decided() {
     let mut odd = scope.clone();
     let _ = odd.tighten(9, &[0, 5], &[]);
     let _ = odd.tighten(1, &[5], &[]);
-    let _ = odd.tighten_unstable(9, Function::Relu);
+    let _ = odd.tighten_unstable(9, &Function::Relu);
     let more = problem(&relu(), ends, vec![vec![row(&[(0, q(1, 1))], q(0, 1))]]);
     nothing_closes(&root(&more, Some(0)), 1, 0);
 }
@@ -817,7 +817,7 @@ fn layers_of_no_coordinates_are_nothing() {
         let mut scope = root(&problem, Some(0));
         assert_eq!(attempt(&scope, &hints(&[(0, 1)], &[])).is_some(), closed);
         scope.interval_bounds().unwrap();
-        scope.tighten_unstable(1, Function::Relu).unwrap();
+        scope.tighten_unstable(1, &Function::Relu).unwrap();
         assert_eq!(attempt(&scope, &hints(&[(0, 1)], &[])).is_some(), closed);
         assert!(matches!(scope.split(1, 0, 0), Err(RuleError::NoSuch(_))));
     }

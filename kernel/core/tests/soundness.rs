@@ -73,7 +73,7 @@ fn explore(random: &mut Random, case: &Case, mut scope: Scope, disjunct: usize, 
             0 => scope.interval_bounds().unwrap(),
             1 => {
                 let relus: Vec<_> = case.relus().collect();
-                scope.tighten_unstable(relus[random.below(relus.len())].1, Function::Relu).unwrap();
+                scope.tighten_unstable(relus[random.below(relus.len())].1, &Function::Relu).unwrap();
             }
             _ => {
                 let node = random.below(case.net.ops.len());

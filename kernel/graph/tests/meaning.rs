@@ -63,7 +63,7 @@ fn evaluate(program: &Program, input: &[i64]) -> Vec<Vec<i64>> {
                 affine.interval(node.width, &inputs).unwrap()
             }
             Primitive::Univariate { function, argument } => {
-                values[*argument].iter().map(|z| Interval::point(function.value(&z.lower))).collect()
+                values[*argument].iter().map(|z| function.image(&Interval::point(z.lower.clone())).unwrap()).collect()
             }
         };
         values.push(value);

@@ -64,15 +64,21 @@ fn read_start(
     let rows = ascending(file, &format!("{prefix}rows"), documents, node)?;
     let act_of = |name: &str| name.strip_prefix(&prefix)?.strip_suffix(".columns")?.parse::<usize>().ok();
     let acts: BTreeSet<usize> = file.names().filter_map(act_of).collect();
+    let names: BTreeSet<String> = file.names().map(str::to_owned).collect();
     let mut slopes = Vec::with_capacity(acts.len());
     for act in acts {
         let id = activation(documents, act)?;
         let columns = ascending(file, &format!("{prefix}{act}.columns"), documents, id)?;
         let mut side = |side| {
-            let name = format!("{prefix}{act}.{side}");
-            let values = matrix(file, &name, rows.len(), columns.len())?;
-            in_domain(documents, id, &name, &values)?;
-            Ok::<_, Rejection>(Columns::new(id, columns.clone(), values))
+            let mut read = |name: String| {
+                let values = matrix(file, &name, rows.len(), columns.len())?;
+                in_domain(documents, id, &name, &values)?;
+                Ok::<_, Rejection>(values)
+            };
+            let values = read(format!("{prefix}{act}.{side}"))?;
+            let name = format!("{prefix}{act}.{side}.high");
+            let upper = if names.contains(&name) { Some(read(name)?) } else { None };
+            Ok::<_, Rejection>(Columns { node: id, columns: columns.clone(), values, upper })
         };
         slopes.push((side("lower")?, side("upper")?));
     }
@@ -86,7 +92,7 @@ fn in_domain(documents: &Documents, act: NodeId, name: &str, values: &Tensor) ->
     else {
         return Err(Reason::Internal("an activation that is no univariate node").into());
     };
-    let (least, most) = function.slope_domain();
+    let Some((least, most)) = function.slope_domain() else { return Ok(()) };
     let outside = |index: &usize| values.dyadic(*index).is_none_or(|slope: Dyadic| slope < least || slope > most);
     match (0..values.len()).find(outside) {
         Some(index) => Err(Reason::HintDomain(format!("{name}[{index}] is outside the slopes of its function")).into()),
@@ -95,10 +101,10 @@ fn in_domain(documents: &Documents, act: NodeId, name: &str, values: &Tensor) ->
 }
 
 /// The arguments of univariate nodes in program order, each once, with the first function that takes it.
-fn arguments(program: &Program) -> Vec<(NodeId, Function)> {
+fn arguments(program: &Program) -> Vec<(NodeId, &Function)> {
     let mut seen = BTreeSet::new();
-    let taken = program.nodes().iter().filter_map(|node| match node.primitive {
-        Primitive::Univariate { function, argument } => Some((argument, function)),
+    let taken = program.nodes().iter().filter_map(|node| match &node.primitive {
+        Primitive::Univariate { function, argument } => Some((*argument, function)),
         _ => None,
     });
     taken.filter(|(argument, _)| seen.insert(*argument)).collect()

@@ -18,18 +18,27 @@ const OFFSETS: usize = 1 << 12;
 /// Slopes and multipliers by entry, where an entry is a leaf with a disjunct, in their file.
 #[derive(Debug)]
 pub(super) struct LeafHints<'a> {
-    /// For each activation its node, the coordinates that have slopes, and a row of slopes for each entry.
-    slopes: Vec<(NodeId, Vec<usize>, RawTensor<'a>)>,
+    slopes: Vec<LeafSlopes<'a>>,
     rows: Option<Ragged<'a>>,
     splits: Option<Ragged<'a>>,
 }
 
-/// Slopes of one univariate node: for each row the slopes of the same coordinates.
+/// Slopes of one univariate node: the coordinates that have slopes, a row for each entry of those of their lower lines, and perhaps of their upper lines.
 #[derive(Debug)]
-pub(super) struct Columns {
+struct LeafSlopes<'a> {
     node: NodeId,
     columns: Vec<usize>,
-    values: Tensor,
+    lower: RawTensor<'a>,
+    upper: Option<RawTensor<'a>>,
+}
+
+/// The same where they were read.
+#[derive(Debug)]
+pub(super) struct Columns {
+    pub(super) node: NodeId,
+    pub(super) columns: Vec<usize>,
+    pub(super) values: Tensor,
+    pub(super) upper: Option<Tensor>,
 }
 
 /// Lists of different lengths, one for each entry: places and multipliers.
@@ -45,31 +54,34 @@ struct Ragged<'a> {
 /// The hints of some entries in a row.
 pub(super) struct Block<'l> {
     first: usize,
-    slopes: Vec<(NodeId, &'l [usize], Tensor)>,
+    slopes: Vec<(&'l LeafSlopes<'l>, Tensor, Option<Tensor>)>,
     rows: Vec<Vec<(usize, Dyadic)>>,
     splits: Vec<Vec<(usize, Dyadic)>>,
 }
 
 impl Columns {
-    pub(super) fn new(node: NodeId, columns: Vec<usize>, values: Tensor) -> Self {
-        Self { node, columns, values }
-    }
-
     /// Row `row`.
     pub(super) fn at(&self, row: usize) -> NodeSlopes<'_> {
-        NodeSlopes { node: self.node, columns: &self.columns, values: &self.values, row }
+        let Self { node, columns, values, upper } = self;
+        NodeSlopes { node: *node, columns, values, upper: upper.as_ref(), row }
     }
 }
 
 /// The same slopes, for the exact tier.
 pub(super) fn exact<'s>(given: impl IntoIterator<Item = NodeSlopes<'s>>) -> Slopes {
     let mut slopes = Slopes::default();
-    for NodeSlopes { node, columns, values, row } in given {
-        let value = |(place, column): (usize, &usize)| {
-            let index = row.checked_mul(columns.len())?.checked_add(place)?;
-            Some((*column, values.dyadic(index)?))
+    for NodeSlopes { node, columns, values, upper, row } in given {
+        let of = |values: &Tensor| {
+            let value = |(place, column): (usize, &usize)| {
+                let index = row.checked_mul(columns.len())?.checked_add(place)?;
+                Some((*column, values.dyadic(index)?))
+            };
+            columns.iter().enumerate().filter_map(value).collect()
         };
-        slopes.set(node, columns.iter().enumerate().filter_map(value).collect());
+        slopes.set(node, of(values));
+        if let Some(upper) = upper {
+            slopes.set_upper(node, of(upper));
+        }
     }
     slopes
 }
@@ -92,11 +104,15 @@ impl<'a> LeafHints<'a> {
         for node in nodes {
             let act = activation(documents, node)?;
             let columns = ascending(file, &format!("leaf.{node}.columns"), documents, act)?;
-            let values = needed(file, &format!("leaf.{node}.slope"))?;
-            shaped(&values, &[entries, columns.len()])?;
-            // No row: this asks for the type alone.
-            floats(&values.rows(0..0)?)?;
-            slopes.push((act, columns, values));
+            let checked = |values: RawTensor<'a>| {
+                shaped(&values, &[entries, columns.len()])?;
+                // No row: this asks for the type alone.
+                floats(&values.rows(0..0)?)?;
+                Ok::<_, Rejection>(values)
+            };
+            let lower = checked(needed(file, &format!("leaf.{node}.slope"))?)?;
+            let upper = file.take(&format!("leaf.{node}.high")).map(checked).transpose()?;
+            slopes.push(LeafSlopes { node: act, columns, lower, upper });
         }
         let rows = Ragged::open(file, ("leaf.rows", "index"), entries, limits)?;
         let splits = Ragged::open(file, ("leaf.splits", "depth"), entries, limits)?;
@@ -105,10 +121,9 @@ impl<'a> LeafHints<'a> {
 
     /// Reads the hints of some entries.
     pub(super) fn block(&self, entries: Range<usize>) -> Result<Block<'_>, Rejection> {
-        let slopes = self
-            .slopes
-            .iter()
-            .map(|(node, columns, values)| Ok((*node, columns.as_slice(), floats(&values.rows(entries.clone())?)?)));
+        let rows = |values: &RawTensor<'_>| floats(&values.rows(entries.clone())?);
+        let read = |own: &'_ LeafSlopes<'_>| Ok::<_, Rejection>((rows(&own.lower)?, own.upper.as_ref().map(rows).transpose()?));
+        let slopes = self.slopes.iter().map(|own| read(own).map(|(lower, upper)| (own, lower, upper)));
         let lists = |ragged: &Option<Ragged<'_>>| ragged.as_ref().map_or_else(|| Ok(Vec::new()), |r| r.lists(&entries));
         Ok(Block {
             first: entries.start,
@@ -124,7 +139,15 @@ impl Block<'_> {
     pub(super) fn slopes(&self, entry: usize) -> Vec<NodeSlopes<'_>> {
         let row = entry.saturating_sub(self.first);
         let slopes = self.slopes.iter();
-        slopes.map(|(node, columns, values)| NodeSlopes { node: *node, columns, values, row }).collect()
+        slopes
+            .map(|(own, values, upper)| NodeSlopes {
+                node: own.node,
+                columns: &own.columns,
+                values,
+                upper: upper.as_ref(),
+                row,
+            })
+            .collect()
     }
 
     /// The multipliers to try for an entry whose disjunct has these `rows`: those that are given, else each row alone that speaks of an

@@ -22,9 +22,9 @@ pub(super) trait Tier: Clone {
     /// Interval bounds anew.
     fn interval_bounds(&mut self) -> Result<(), RuleError>;
     /// Bounds of a node's coordinates on which `function` bends, with the default slopes.
-    fn tighten_unstable(&mut self, node: NodeId, function: Function) -> Result<(), RuleError>;
+    fn tighten_unstable(&mut self, node: NodeId, function: &Function) -> Result<(), RuleError>;
     /// Bounds of the rows of a start, as far as `function` bends on them, with its slopes.
-    fn tighten_start(&mut self, start: &Start, function: Function) -> Result<(), RuleError>;
+    fn tighten_start(&mut self, start: &Start, function: &Function) -> Result<(), RuleError>;
 }
 
 impl Tier for Scope {
@@ -49,11 +49,11 @@ impl Tier for Scope {
         Self::interval_bounds(self)
     }
 
-    fn tighten_unstable(&mut self, node: NodeId, function: Function) -> Result<(), RuleError> {
+    fn tighten_unstable(&mut self, node: NodeId, function: &Function) -> Result<(), RuleError> {
         Self::tighten_unstable(self, node, function)
     }
 
-    fn tighten_start(&mut self, start: &Start, function: Function) -> Result<(), RuleError> {
+    fn tighten_start(&mut self, start: &Start, function: &Function) -> Result<(), RuleError> {
         for (row, coordinate) in start.rows.iter().enumerate() {
             let known = self.interval(start.node, *coordinate);
             if known.is_none_or(|known| function.linear_slope(&known.lower, &known.upper).is_some()) {
@@ -89,11 +89,11 @@ impl Tier for FilterScope {
         Self::interval_bounds(self)
     }
 
-    fn tighten_unstable(&mut self, node: NodeId, function: Function) -> Result<(), RuleError> {
+    fn tighten_unstable(&mut self, node: NodeId, function: &Function) -> Result<(), RuleError> {
         Self::tighten_unstable(self, node, function)
     }
 
-    fn tighten_start(&mut self, start: &Start, _: Function) -> Result<(), RuleError> {
+    fn tighten_start(&mut self, start: &Start, _: &Function) -> Result<(), RuleError> {
         let slopes: Vec<(NodeSlopes<'_>, NodeSlopes<'_>)> = start.slopes(0).collect();
         self.tighten(start.node, &start.rows, &slopes)
     }

@@ -139,6 +139,7 @@ pub(super) fn rejected(error: &RuleError, at: Option<At>) -> Rejection {
         (RuleError::NegativeMultiplier, _) => Reason::HintDomain("a multiplier is below zero".to_owned()),
         (RuleError::NoSuch(what), _) => Reason::HintShape(format!("no such {what}")),
         (RuleError::RowLength, _) => Reason::Limit { name: "row-length", limit: 1 << 21 },
+        (RuleError::Budget, _) => Reason::Limit { name: "function-bits", limit: 1 << 15 },
         (RuleError::DenominatorBits, _) => Reason::Limit { name: "denominator-bits", limit: 1 << 14 },
         (RuleError::Mismatch(what) | RuleError::Internal(what), _) => Reason::Internal(what),
         (RuleError::Unproved(_), None) => Reason::Internal("a bound without a leaf"),

@@ -1,11 +1,12 @@
 //! The library of functions: values, pieces and slopes at any precision, from what each declares.
 
-use super::declaration::{Cuts, Declaration, Shape};
+use super::declaration::{Cuts, Declaration, Domain, Shape};
 use super::{Piece, Refusal, refine};
 use crate::interval::Interval;
 use crate::num::{Ball, Dyadic, Rational, Real};
 use num_bigint::BigInt;
 use num_integer::Integer;
+use std::fmt;
 
 macro_rules! registry {
     ($($room:ident)*) => { &[$(&super::$room::FUNCTION),*] };
@@ -30,6 +31,20 @@ pub struct Elementary {
     shape: Shape,
 }
 
+impl PartialEq for Elementary {
+    fn eq(&self, other: &Self) -> bool {
+        (self.name(), &self.parameters) == (other.name(), &other.parameters)
+    }
+}
+
+impl Eq for Elementary {}
+
+impl fmt::Debug for Elementary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{:?}", self.name(), self.parameters)
+    }
+}
+
 impl Elementary {
     /// The function of this name; `None` if there is none, or if these are no parameters of it.
     #[must_use]
@@ -48,6 +63,12 @@ impl Elementary {
     #[must_use]
     pub fn parameters(&self) -> &[Rational] {
         &self.parameters
+    }
+
+    /// Whether it is defined on the whole line.
+    #[must_use]
+    pub fn is_total(&self) -> bool {
+        matches!(self.shape.domain, Domain::Line)
     }
 
     /// Whether it is defined on all of an interval (DOMAIN).

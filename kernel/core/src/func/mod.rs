@@ -46,12 +46,15 @@ mod tanh;
 
 pub use constant::Constant;
 pub use library::{Elementary, names};
+pub(crate) use relu::default_lower_slope;
 
-use crate::num::{Ball, Dyadic, Real};
+use crate::interval::Interval;
+use crate::num::{Ball, Dyadic, Rational, Real};
 use declaration::{
     CONCAVE, CONVEX, CUBIC, Cut, Cuts, Declaration, Domain, End, SIGMOID, Shape, ZERO, parameter, reciprocal,
 };
 use num_bigint::BigInt;
+use std::sync::Arc;
 
 /// Why there is no enclosure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,13 +94,6 @@ fn refine(bits: u64, evaluate: impl Fn(i64) -> Real) -> Result<Ball, Refusal> {
     }
 }
 
-/// A univariate function of the real line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Function {
-    /// `max(x, 0)`.
-    Relu,
-}
-
 /// How a function bends on a piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Curvature {
@@ -121,16 +117,17 @@ pub struct Piece {
     pub curvature: Curvature,
 }
 
-/// What UNIVARIATE asks of a continuous function.
+/// What UNIVARIATE asks of a function that is continuous on the interval in question. `None` is no answer, where one is beyond the budget.
 pub trait Univariate {
     /// Contains `f(z)` for every `z` of the ball.
-    fn value(&self, z: &Ball) -> Ball;
+    fn value(&self, z: &Ball) -> Option<Ball>;
 
-    /// Contains `f′(z)` for every `z` of the ball that lies in piece `piece`; at a kink the one-sided derivative of that piece.
-    fn derivative(&self, z: &Ball, piece: usize) -> Ball;
+    /// Contains `f′(z)` for every `z` of the ball that lies in the piece, which is number `place` of [`Univariate::pieces`]; at a kink the one-sided
+    /// derivative of that piece.
+    fn derivative(&self, z: &Ball, place: usize, piece: &Piece) -> Option<Ball>;
 
-    /// The pieces in ascending order; together with their boundaries they cover the real line.
-    fn pieces(&self) -> Vec<Piece>;
+    /// Pieces in ascending order that, together with their boundaries, cover the interval.
+    fn pieces(&self, interval: &Interval) -> Option<Vec<Piece>>;
 }
 
 impl Piece {
@@ -146,65 +143,88 @@ impl Piece {
     }
 }
 
+/// A function of programs: defined (DOMAIN) and continuous on the whole line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Function {
+    /// `max(x, 0)`, exactly.
+    Relu,
+    /// A function of the library, in enclosures.
+    Library(Arc<Elementary>),
+}
+
+/// Bits of enclosures of values, and of slopes, which need not be good.
+const VALUE_BITS: u64 = 128;
+const SLOPE_BITS: u64 = 48;
+
 impl Univariate for Function {
-    fn value(&self, z: &Ball) -> Ball {
+    fn value(&self, z: &Ball) -> Option<Ball> {
         match self {
-            Self::Relu => relu::enclosure(z),
+            Self::Relu => Some(relu::enclosure(z)),
+            Self::Library(function) => function.value(z, VALUE_BITS).ok(),
         }
     }
 
-    fn derivative(&self, _z: &Ball, piece: usize) -> Ball {
+    fn derivative(&self, z: &Ball, place: usize, piece: &Piece) -> Option<Ball> {
         match self {
-            Self::Relu => relu::derivative(piece),
+            Self::Relu => Some(relu::derivative(place)),
+            Self::Library(function) => {
+                let z = Interval { lower: z.lower(), upper: z.upper() };
+                let slope = function.derivative(&z, place, piece, SLOPE_BITS).ok()?;
+                Ball::around(&slope.lower, &slope.upper)
+            }
         }
     }
 
-    fn pieces(&self) -> Vec<Piece> {
+    fn pieces(&self, interval: &Interval) -> Option<Vec<Piece>> {
         match self {
-            Self::Relu => relu::pieces(),
+            Self::Relu => Some(relu::pieces()),
+            Self::Library(function) => function.pieces(interval, VALUE_BITS).ok(),
         }
     }
 }
 
 impl Function {
-    /// `f(z)`, exactly. Every function here is defined on the whole line (DOMAIN), continuous, nondecreasing, and linear on its pieces.
+    /// The function of the library with this name and these parameters; `None` if there is none that is defined on the whole line.
     #[must_use]
-    pub fn value(self, z: &Dyadic) -> Dyadic {
+    pub fn library(name: &str, parameters: Vec<Rational>) -> Option<Self> {
+        let function = Elementary::new(name, parameters)?;
+        function.is_total().then(|| Self::Library(Arc::new(function)))
+    }
+
+    /// Contains the values on an interval (IBP); `None` if that is beyond the budget.
+    #[must_use]
+    pub fn image(&self, z: &Interval) -> Option<Interval> {
         match self {
-            Self::Relu => relu::value(z),
+            Self::Relu => Some(Interval { lower: relu::value(&z.lower), upper: relu::value(&z.upper) }),
+            Self::Library(function) => function.image(z, VALUE_BITS).ok(),
         }
     }
 
-    /// `q·f(n/q)` for a positive `q`, exactly.
+    /// `q·f(n/q)` for a positive `q`, exactly; `None` for functions whose values are not rational.
     #[must_use]
-    pub fn scaled_value(self, n: &Dyadic, _q: &BigInt) -> Dyadic {
+    pub fn scaled_value(&self, n: &Dyadic, _q: &BigInt) -> Option<Dyadic> {
         match self {
             // max(n/q, 0)·q = max(n, 0).
-            Self::Relu => relu::value(n),
+            Self::Relu => Some(relu::value(n)),
+            Self::Library(_) => None,
         }
     }
 
-    /// The slopes that a certificate may give for a lower line, ends included.
+    /// The slopes that a certificate may give for a lower line, ends included; `None`: any.
     #[must_use]
-    pub fn slope_domain(self) -> (Dyadic, Dyadic) {
+    pub fn slope_domain(&self) -> Option<(Dyadic, Dyadic)> {
         match self {
-            Self::Relu => relu::slope_domain(),
+            Self::Relu => Some(relu::slope_domain()),
+            Self::Library(_) => None,
         }
     }
 
-    /// The slope of the line that `f` itself is on `[lower, upper]`, if it has no breakpoint inside.
+    /// The slope of the line that `f` itself is on `[lower, upper]`, if it is known to be one.
     #[must_use]
-    pub fn linear_slope(self, lower: &Dyadic, upper: &Dyadic) -> Option<Dyadic> {
+    pub fn linear_slope(&self, lower: &Dyadic, upper: &Dyadic) -> Option<Dyadic> {
         match self {
             Self::Relu => relu::linear_slope(lower, upper),
-        }
-    }
-
-    /// The slope of the lower line where a certificate gives none.
-    #[must_use]
-    pub fn default_lower_slope(self, lower: &Dyadic, upper: &Dyadic) -> Dyadic {
-        match self {
-            Self::Relu => relu::default_lower_slope(lower, upper),
+            Self::Library(_) => None,
         }
     }
 }

@@ -41,6 +41,6 @@ pub(super) fn linear_slope(lower: &Dyadic, upper: &Dyadic) -> Option<Dyadic> {
 }
 
 /// The side with the larger area under the triangle: 1 if `u > −l`, else 0 (CROWN's adaptive choice).
-pub(super) fn default_lower_slope(lower: &Dyadic, upper: &Dyadic) -> Dyadic {
+pub(crate) fn default_lower_slope(lower: &Dyadic, upper: &Dyadic) -> Dyadic {
     if *upper > -lower { Dyadic::new(1, 0) } else { Dyadic::zero() }
 }

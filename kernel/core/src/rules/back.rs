@@ -20,10 +20,11 @@ use std::collections::BTreeMap;
 /// The longest common denominator of a combination of rows.
 const DENOMINATOR_BITS: u64 = 1 << 14;
 
-/// Slopes of lower lines by univariate node: `(coordinate, slope)` by ascending coordinate.
+/// Slopes by univariate node: `(coordinate, slope)` by ascending coordinate.
 #[derive(Clone, Debug, Default)]
 pub struct Slopes {
-    by_node: BTreeMap<NodeId, Vec<(usize, Dyadic)>>,
+    lower: BTreeMap<NodeId, Vec<(usize, Dyadic)>>,
+    upper: BTreeMap<NodeId, Vec<(usize, Dyadic)>>,
 }
 
 /// Multipliers for EMPTY.
@@ -36,14 +37,19 @@ pub struct Multipliers {
 }
 
 impl Slopes {
-    /// Gives `node` the slopes `(coordinate, slope)`, by ascending coordinate, in the stead of earlier ones.
+    /// Gives the lower lines of `node` the slopes `(coordinate, slope)`, by ascending coordinate, in the stead of earlier ones.
     pub fn set(&mut self, node: NodeId, slopes: Vec<(usize, Dyadic)>) {
-        self.by_node.insert(node, slopes);
+        self.lower.insert(node, slopes);
+    }
+
+    /// As [`Slopes::set`], for the upper lines.
+    pub fn set_upper(&mut self, node: NodeId, slopes: Vec<(usize, Dyadic)>) {
+        self.upper.insert(node, slopes);
     }
 
     /// Whether every slope belongs to a coordinate of a univariate node, in ascending order, and lies in the domain of its function.
     pub(super) fn check(&self, program: &Program) -> Result<(), RuleError> {
-        for (node, slopes) in &self.by_node {
+        for (node, slopes) in self.lower.iter().chain(&self.upper) {
             let Some(Primitive::Univariate { function, .. }) = program.nodes().get(*node).map(|n| &n.primitive) else {
                 return Err(RuleError::NoSuch("univariate node"));
             };
@@ -51,7 +57,7 @@ impl Slopes {
             if !ascending || slopes.last().is_some_and(|(coordinate, _)| *coordinate >= program.width(*node)) {
                 return Err(RuleError::NoSuch("coordinate of a slope, or slopes out of order"));
             }
-            let (least, most) = function.slope_domain();
+            let Some((least, most)) = function.slope_domain() else { continue };
             if let Some((coordinate, _)) = slopes.iter().find(|(_, slope)| *slope < least || *slope > most) {
                 return Err(RuleError::SlopeDomain { node: *node, coordinate: *coordinate });
             }
@@ -196,7 +202,7 @@ impl Pass<'_> {
             match &node.primitive {
                 Primitive::Input => at_input = region.minimum(&row).ok_or(RuleError::RowLength)?,
                 Primitive::Affine(affine) => self.affine(id, affine, row)?,
-                Primitive::Univariate { function, argument } => self.univariate(id, *function, *argument, &row)?,
+                Primitive::Univariate { function, argument } => self.univariate(id, function, *argument, &row)?,
             }
         }
         if self.rows.iter().any(Option::is_some) {
@@ -277,13 +283,14 @@ impl Pass<'_> {
     }
 
     /// A lower line where the stored entry is not negative, an upper line where it is.
-    fn univariate(&mut self, id: NodeId, function: Function, argument: NodeId, row: &Planes) -> Result<(), RuleError> {
+    fn univariate(&mut self, id: NodeId, function: &Function, argument: NodeId, row: &Planes) -> Result<(), RuleError> {
         let bounds = self.scope.bounds(argument)?;
         let own;
-        let lines = match self.slopes.by_node.get(&id) {
-            None => bounds.default_lines(function)?,
-            Some(given) => {
-                own = Lines::new(function, bounds.intervals(), given)?;
+        let lines = match (self.slopes.lower.get(&id), self.slopes.upper.get(&id)) {
+            (None, None) => bounds.default_lines(function)?,
+            (lower, upper) => {
+                let (lower, upper) = (lower.map_or(&[][..], Vec::as_slice), upper.map_or(&[][..], Vec::as_slice));
+                own = Lines::new(function, bounds.intervals(), lower, upper)?;
                 &own
             }
         };

@@ -33,15 +33,15 @@ impl Bounds {
     }
 
     /// The lines of `function` over these bounds with its default slopes.
-    pub(super) fn default_lines(&self, function: Function) -> Result<&Lines, RuleError> {
+    pub(super) fn default_lines(&self, function: &Function) -> Result<&Lines, RuleError> {
         let (of, lines) = match self.lines.get() {
             Some(known) => known,
             None => {
-                let lines = Lines::new(function, &self.intervals, &[])?;
-                self.lines.get_or_init(|| (function, lines))
+                let lines = Lines::new(function, &self.intervals, &[], &[])?;
+                self.lines.get_or_init(|| (function.clone(), lines))
             }
         };
-        if *of == function { Ok(lines) } else { Err(RuleError::Internal("lines of another function")) }
+        if of == function { Ok(lines) } else { Err(RuleError::Internal("lines of another function")) }
     }
 }
 

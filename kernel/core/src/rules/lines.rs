@@ -4,9 +4,9 @@
 
 use super::RuleError;
 use super::univariate::{lower_intercept, upper_intercept};
-use crate::func::{Function, Piece, Univariate};
+use crate::func::{Function, Piece, Univariate, default_lower_slope};
 use crate::interval::Interval;
-use crate::num::{Dyadic, Planes};
+use crate::num::{Ball, Dyadic, Planes};
 use num_integer::Integer;
 use num_traits::ToPrimitive;
 
@@ -29,63 +29,114 @@ pub(super) struct Lines {
     pub(super) upper_intercepts: Planes,
 }
 
+/// Slopes that a certificate gives for one node: `(coordinate, slope)` by ascending coordinate.
+pub(super) type Given<'a> = &'a [(usize, Dyadic)];
+
 impl Lines {
-    /// Lines of `function` over `bounds`; `given` are slopes of lower lines by ascending coordinate. A coordinate on which the function
-    /// is linear ignores its slope.
-    pub(super) fn new(function: Function, bounds: &[Interval], given: &[(usize, Dyadic)]) -> Result<Self, RuleError> {
-        let pieces = function.pieces();
-        let mut given = given.iter().peekable();
-        let mut lower_slopes = Vec::with_capacity(bounds.len());
-        let mut upper_slopes = Vec::with_capacity(bounds.len());
-        let mut lower = Vec::with_capacity(bounds.len());
-        let mut upper = Vec::with_capacity(bounds.len());
+    /// Lines of `function` over `bounds`; `lower` and `upper` are slopes of lower and of upper lines. A coordinate on which the function is
+    /// linear ignores them.
+    pub(super) fn new(
+        function: &Function,
+        bounds: &[Interval],
+        lower: Given<'_>,
+        upper: Given<'_>,
+    ) -> Result<Self, RuleError> {
+        let (mut lower, mut upper) = (lower.iter().peekable(), upper.iter().peekable());
+        let mut lines = Vec::with_capacity(bounds.len());
         for (coordinate, interval) in bounds.iter().enumerate() {
-            let slope = given.next_if(|(at, _)| *at == coordinate).map(|(_, slope)| slope);
-            let (low, high) = slopes(function, interval, slope);
-            let (below, above) = intercepts(function, &pieces, (low, high), interval)
-                .ok_or(RuleError::Internal("pieces that do not cover the line"))?;
-            lower.push(below);
-            upper.push(above);
-            lower_slopes.push(low);
-            upper_slopes.push(high);
+            let low = lower.next_if(|(at, _)| *at == coordinate).map(|(_, slope)| slope);
+            let high = upper.next_if(|(at, _)| *at == coordinate).map(|(_, slope)| slope);
+            lines.push(pair(function, interval, low, high).ok_or(RuleError::Budget)?);
         }
-        if given.peek().is_some() {
+        if lower.peek().is_some() || upper.peek().is_some() {
             return Err(RuleError::NoSuch("coordinate of a slope, or slopes out of order"));
         }
-        let lower_intercepts = Planes::floor(&lower, INTERCEPT_DIGITS);
-        let upper_intercepts = Planes::ceil(&upper, INTERCEPT_DIGITS);
-        Ok(Self { lower_slopes, upper_slopes, lower_intercepts, upper_intercepts })
+        let intercepts = |side: fn(&Pair) -> &Line| lines.iter().map(|pair| side(pair).1.clone()).collect::<Vec<_>>();
+        Ok(Self {
+            lower_slopes: lines.iter().map(|(low, _)| low.0).collect(),
+            upper_slopes: lines.iter().map(|(_, high)| high.0).collect(),
+            lower_intercepts: Planes::floor(&intercepts(|(low, _)| low), INTERCEPT_DIGITS),
+            upper_intercepts: Planes::ceil(&intercepts(|(_, high)| high), INTERCEPT_DIGITS),
+        })
     }
 }
 
-/// The slopes of the lower and of the upper line.
-fn slopes(function: Function, interval: &Interval, given: Option<&Dyadic>) -> (i64, i64) {
-    let Interval { lower, upper } = interval;
-    if let Some(slope) = function.linear_slope(lower, upper) {
-        return (quantized(&slope), quantized(&slope));
-    }
-    let low = given.cloned().unwrap_or_else(|| function.default_lower_slope(lower, upper));
-    // Any slope will do, so the sums may be shortened.
-    let rise = function.value(upper).sum_down(&-function.value(lower));
-    (quantized(&low), quantized(&chord(&rise, &upper.sum_down(&-lower))))
-}
+/// A slope in units of `2^SLOPE_EXPONENT` and an intercept.
+pub(super) type Line = (i64, Dyadic);
 
-/// The intercepts of the lower and of the upper line with these slopes.
-fn intercepts(
-    function: Function,
-    pieces: &[Piece],
-    (low, high): (i64, i64),
+/// A lower line, its intercept rounded down or exact, and an upper line.
+pub(super) type Pair = (Line, Line);
+
+/// A lower and an upper line of `function` on an interval, with the slopes that are given or default ones; `None` if that is beyond the budget.
+pub(super) fn pair(
+    function: &Function,
     interval: &Interval,
-) -> Option<(Dyadic, Dyadic)> {
-    let (low, high) = (Dyadic::new(low, SLOPE_EXPONENT), Dyadic::new(high, SLOPE_EXPONENT));
-    let Interval { lower, upper } = interval;
-    if low == high && function.linear_slope(lower, upper).as_ref() == Some(&low) {
-        // The function is this line: f(z) = f(l) + s·(z − l).
-        let intercept = &function.value(lower) - &(&low * lower);
-        return Some((intercept.clone(), intercept));
+    low: Option<&Dyadic>,
+    high: Option<&Dyadic>,
+) -> Option<Pair> {
+    if let Some(slope) = function.linear_slope(&interval.lower, &interval.upper) {
+        let slope = quantized(&slope);
+        let units = Dyadic::new(slope, SLOPE_EXPONENT);
+        if function.linear_slope(&interval.lower, &interval.upper).as_ref() == Some(&units) {
+            // The function is this line: f(z) = f(l) + s·(z − l).
+            let intercept = &function.image(&Interval::point(interval.lower.clone()))?.lower - &(&units * &interval.lower);
+            return Some(((slope, intercept.clone()), (slope, intercept)));
+        }
     }
-    let below = lower_intercept(&function, pieces, &low, interval)?;
-    Some((below, upper_intercept(&function, pieces, &high, interval)?))
+    let pieces = function.pieces(interval)?;
+    let of = |slope: &Dyadic, below: bool| {
+        let slope = quantized(slope);
+        let units = Dyadic::new(slope, SLOPE_EXPONENT);
+        let intercept = if below {
+            lower_intercept(function, &pieces, &units, interval)
+        } else {
+            upper_intercept(function, &pieces, &units, interval)
+        };
+        Some((slope, intercept?))
+    };
+    let side = |given: Option<&Dyadic>, below| match given {
+        Some(slope) => of(slope, below),
+        None => best(interval, below, default_slopes(function, &pieces, interval, below)?.iter().map(|slope| of(slope, below))),
+    };
+    Some((side(low, true)?, side(high, false)?))
+}
+
+/// Slopes worth trying where a certificate gives none: for ReLU CROWN's choice, else that of the chord and those of tangents.
+fn default_slopes(function: &Function, pieces: &[Piece], interval: &Interval, below: bool) -> Option<Vec<Dyadic>> {
+    let Interval { lower, upper } = interval;
+    if let (Function::Relu, true) = (function, below) {
+        return Some(vec![default_lower_slope(lower, upper)]);
+    }
+    let at = |z: &Dyadic| function.value(&Ball::exact(z.clone()));
+    // Any slope will do, so the sums may be shortened.
+    let rise = at(upper)?.midpoint().sum_down(&-at(lower)?.midpoint());
+    let mut slopes = vec![chord(&rise, &upper.sum_down(&-lower))];
+    if *function != Function::Relu {
+        let middle = &lower.sum_down(upper) * &Dyadic::new(1, -1);
+        for z in [lower, &middle, upper] {
+            let holds = |piece: &&(usize, &Piece)| {
+                let (start, end) = (&piece.1.start, &piece.1.end);
+                start.as_ref().is_none_or(|b| b.upper() <= *z) && end.as_ref().is_none_or(|b| *z <= b.lower())
+            };
+            let places: Vec<(usize, &Piece)> = pieces.iter().enumerate().collect();
+            if let Some((place, piece)) = places.iter().find(holds) {
+                slopes.push(function.derivative(&Ball::exact(z.clone()), *place, piece)?.midpoint().clone());
+            }
+        }
+    }
+    Some(slopes)
+}
+
+/// The line that is highest (or lowest, for upper lines) in the middle of the interval, which means the least area.
+fn best(interval: &Interval, below: bool, lines: impl Iterator<Item = Option<Line>>) -> Option<Line> {
+    let middle = &interval.lower.sum_down(&interval.upper) * &Dyadic::new(1, -1);
+    let height = |line: &Line| (&Dyadic::new(line.0, SLOPE_EXPONENT) * &middle).sum_down(&line.1);
+    let lines = lines.collect::<Option<Vec<_>>>()?.into_iter();
+    if below {
+        lines.max_by(|a, b| height(a).cmp(&height(b)))
+    } else {
+        lines.min_by(|a, b| height(a).cmp(&height(b)))
+    }
 }
 
 /// `⌊rise / run⌋` in units of `2^SLOPE_EXPONENT`; zero without a run.
@@ -147,7 +198,7 @@ mod tests {
             {
                 let given = [(0, Dyadic::new((place % 17) as i64, -4))];
                 let interval = Interval { lower: l.clone(), upper: u.clone() };
-                let lines = Lines::new(Function::Relu, &[interval], &given).unwrap();
+                let lines = Lines::new(&Function::Relu, &[interval], &given, &[]).unwrap();
                 let points = [l.to_rational(), Rational::zero(), u.to_rational()];
                 check(lines.lower_slopes[0], &lines.lower_intercepts.get(0).unwrap(), &points, false);
                 check(lines.upper_slopes[0], &lines.upper_intercepts.get(0).unwrap(), &points, true);
@@ -160,7 +211,7 @@ mod tests {
         // 1/3 rounded down to 40 bits; the chord of [−1, 2] is 2/3, rounded down, and its line touches at 2.
         let third = Dyadic::floor_rational(&Rational::new(1.into(), 3.into()), -90);
         let interval = Interval { lower: Dyadic::new(-1, 0), upper: Dyadic::new(2, 0) };
-        let lines = Lines::new(Function::Relu, &[interval], &[(0, third)]).unwrap();
+        let lines = Lines::new(&Function::Relu, &[interval], &[(0, third)], &[]).unwrap();
         assert_eq!(lines.lower_slopes, [((1_i64 << 40) - 1) / 3]);
         assert_eq!(lines.upper_slopes, [((1_i64 << 41) - 2) / 3]);
         assert_eq!(lines.lower_intercepts.get(0), Some(Dyadic::zero()));
@@ -182,7 +233,7 @@ mod tests {
         let unstable = || Interval { lower: Dyadic::new(-1, 0), upper: Dyadic::new(1, 0) };
         let half = Dyadic::new(1, -1);
         let bounds = [unstable(), unstable()];
-        let lines = |given: &[(usize, Dyadic)]| Lines::new(Function::Relu, &bounds, given).is_ok();
+        let lines = |given: &[(usize, Dyadic)]| Lines::new(&Function::Relu, &bounds, given, &[]).is_ok();
         assert!(lines(&[(1, half.clone())]));
         assert!(!lines(&[(2, half.clone())]));
         assert!(!lines(&[(1, half.clone()), (0, half.clone())]));

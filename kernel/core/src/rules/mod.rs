@@ -64,6 +64,8 @@ pub enum RuleError {
     RowLength,
     /// A common denominator with more bits than are computed with.
     DenominatorBits,
+    /// An enclosure of a function that takes more digits or pieces than are computed with.
+    Budget,
     /// A state that cannot arise; never a proof.
     Internal(&'static str),
 }

@@ -133,7 +133,8 @@ impl Scope {
                     affine.interval(node.width, &parents).ok_or(RuleError::RowLength)?
                 }
                 Primitive::Univariate { function, argument } => {
-                    of(argument)?.iter().map(|z| image(*function, z)).collect()
+                    let images = of(argument)?.iter().map(|z| function.image(z));
+                    images.collect::<Option<_>>().ok_or(RuleError::Budget)?
                 }
             };
             let met = match self.bounds.get(id) {
@@ -202,7 +203,7 @@ impl Scope {
     ///
     /// # Errors
     /// As [`Scope::tighten`].
-    pub fn tighten_unstable(&mut self, node: NodeId, function: Function) -> Result<(), RuleError> {
+    pub fn tighten_unstable(&mut self, node: NodeId, function: &Function) -> Result<(), RuleError> {
         if self.is_empty() {
             return Ok(());
         }
@@ -294,9 +295,4 @@ impl Scope {
         }
         Ok(Judgement::made(Arc::clone(&self.problem), Some(disjunct), self.literals.clone(), Statement::Empty))
     }
-}
-
-/// The image of an interval under a function, which does not fall.
-fn image(function: Function, z: &Interval) -> Interval {
-    Interval { lower: function.value(&z.lower), upper: function.value(&z.upper) }
 }

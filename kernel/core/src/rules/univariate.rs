@@ -9,10 +9,13 @@ use crate::interval::Interval;
 use crate::num::{Ball, Dyadic};
 
 /// Halvings in the search for a good tangent point. Any point of the piece is sound.
-const HALVINGS: usize = 40;
+const HALVINGS: usize = 24;
+
+/// Bits of the points that are tried.
+const MIDDLE_BITS: u64 = 64;
 
 /// An `i` such that `slope·z + i ≤ f(z)` for all `z` of `interval`; the greatest one where `f` is piecewise linear with exact values.
-/// `pieces` are those of `f`. `None` if the pieces do not cover the interval.
+/// `pieces` are those of `f` on the interval. `None` if they do not cover it, or an enclosure is beyond the budget.
 pub(super) fn lower_intercept<F: Univariate>(
     f: &F,
     pieces: &[Piece],
@@ -30,14 +33,14 @@ pub(super) fn lower_intercept<F: Univariate>(
         let start = piece.start.as_ref().map_or(interval.lower.clone(), |b| b.upper().max(interval.lower.clone()));
         let end = piece.end.as_ref().map_or(interval.upper.clone(), |b| b.lower().min(interval.upper.clone()));
         if start <= end {
-            on_piece(f, index, piece.curvature, slope, (&start, &end)).into_iter().for_each(&mut take);
+            on_piece(f, (index, piece), slope, (&start, &end))?.into_iter().for_each(&mut take);
         }
         if let Some(boundary) = &piece.end {
             let (from, to) =
                 (boundary.lower().max(interval.lower.clone()), boundary.upper().min(interval.upper.clone()));
             if let Some(part) = Ball::between(&from, &to) {
                 let line = (slope * &from).max(slope * &to);
-                take(&f.value(&part).lower() - &line);
+                take(&f.value(&part)?.lower() - &line);
             }
         }
     }
@@ -58,62 +61,68 @@ pub(super) fn upper_intercept<F: Univariate>(
 /// Candidates for the intercept on one piece between two of its points: the least of them is sound.
 fn on_piece<F: Univariate>(
     f: &F,
-    piece: usize,
-    curvature: Curvature,
+    (place, piece): (usize, &Piece),
     slope: &Dyadic,
     (start, end): (&Dyadic, &Dyadic),
-) -> [Dyadic; 2] {
-    match curvature {
+) -> Option<[Dyadic; 2]> {
+    match piece.curvature {
         Curvature::Linear | Curvature::Concave => {
-            let at = |z: &Dyadic| &f.value(&Ball::exact(z.clone())).lower() - &(slope * z);
-            [at(start), at(end)]
+            let at = |z: &Dyadic| Some(&f.value(&Ball::exact(z.clone()))?.lower() - &(slope * z));
+            Some([at(start)?, at(end)?])
         }
         Curvature::Convex => {
-            let t = tangent_point(f, piece, slope, (start, end));
-            let (value, steepness) = (f.value(&Ball::exact(t.clone())), f.derivative(&Ball::exact(t.clone()), piece));
+            let t = tangent_point(f, (place, piece), slope, (start, end))?;
+            let (value, steepness) =
+                (f.value(&Ball::exact(t.clone()))?, f.derivative(&Ball::exact(t.clone()), place, piece)?);
             let at = |z: &Dyadic| &value.plus(&steepness.times(&(z - &t))).lower() - &(slope * z);
-            [at(start), at(end)]
+            Some([at(start), at(end)])
         }
     }
 }
 
 /// A point of a convex piece where the derivative is near `slope`: it does not fall along the piece, so halving finds it.
-fn tangent_point<F: Univariate>(f: &F, piece: usize, slope: &Dyadic, (start, end): (&Dyadic, &Dyadic)) -> Dyadic {
+fn tangent_point<F: Univariate>(
+    f: &F,
+    (place, piece): (usize, &Piece),
+    slope: &Dyadic,
+    (start, end): (&Dyadic, &Dyadic),
+) -> Option<Dyadic> {
+    let steepness = |z: &Dyadic| f.derivative(&Ball::exact(z.clone()), place, piece);
+    // Near an end the end itself is the better point.
+    if steepness(end)?.midpoint() <= slope {
+        return Some(end.clone());
+    }
+    if steepness(start)?.midpoint() >= slope {
+        return Some(start.clone());
+    }
     let (mut low, mut high) = (start.clone(), end.clone());
     let half = Dyadic::new(1, -1);
     for _ in 0..HALVINGS {
-        let middle = &(&low + &high) * &half;
-        if f.derivative(&Ball::exact(middle.clone()), piece).midpoint() < slope {
+        // Any point will do, so a short one.
+        let middle = (&low.sum_down(&high) * &half).round_down(MIDDLE_BITS).max(low.clone());
+        if steepness(&middle)?.midpoint() < slope {
             low = middle;
         } else {
             high = middle;
         }
     }
-    // Near an end the end itself is the better point.
-    let near = |z: &Dyadic| f.derivative(&Ball::exact(z.clone()), piece);
-    if near(end).midpoint() <= slope {
-        end.clone()
-    } else if near(start).midpoint() >= slope {
-        start.clone()
-    } else {
-        low
-    }
+    Some(low)
 }
 
 /// `−f`.
 struct Negated<'a, F>(&'a F);
 
 impl<F: Univariate> Univariate for Negated<'_, F> {
-    fn value(&self, z: &Ball) -> Ball {
-        self.0.value(z).negated()
+    fn value(&self, z: &Ball) -> Option<Ball> {
+        Some(self.0.value(z)?.negated())
     }
 
-    fn derivative(&self, z: &Ball, piece: usize) -> Ball {
-        self.0.derivative(z, piece).negated()
+    fn derivative(&self, z: &Ball, place: usize, piece: &Piece) -> Option<Ball> {
+        Some(self.0.derivative(z, place, piece)?.negated())
     }
 
-    fn pieces(&self) -> Vec<Piece> {
-        self.0.pieces().iter().map(Piece::turned).collect()
+    fn pieces(&self, interval: &Interval) -> Option<Vec<Piece>> {
+        Some(self.0.pieces(interval)?.iter().map(Piece::turned).collect())
     }
 }
 
@@ -136,29 +145,29 @@ mod tests {
     }
 
     impl Univariate for Cube {
-        fn value(&self, z: &Ball) -> Ball {
+        fn value(&self, z: &Ball) -> Option<Ball> {
             let cube = |z: Dyadic| &(&z * &z) * &z;
-            Ball::between(&cube(z.lower()), &cube(z.upper())).unwrap()
+            Ball::between(&cube(z.lower()), &cube(z.upper()))
         }
 
-        fn derivative(&self, z: &Ball, _: usize) -> Ball {
+        fn derivative(&self, z: &Ball, _: usize, _: &Piece) -> Option<Ball> {
             let z = z.midpoint();
-            Ball::exact(&(z * z) * &d(3, 0))
+            Some(Ball::exact(&(z * z) * &d(3, 0)))
         }
 
-        fn pieces(&self) -> Vec<Piece> {
+        fn pieces(&self, _: &Interval) -> Option<Vec<Piece>> {
             let zero = Ball::new(Dyadic::zero(), self.slack.clone());
-            vec![
+            Some(vec![
                 Piece { start: None, end: zero.clone(), curvature: Curvature::Concave },
                 Piece { start: zero, end: None, curvature: Curvature::Convex },
-            ]
+            ])
         }
     }
 
     #[test]
     fn the_lines_of_a_cube_touch_where_they_should() {
         let cube = Cube { slack: Dyadic::zero() };
-        let pieces = cube.pieces();
+        let pieces = cube.pieces(&between(-3, 3)).unwrap();
         // On [−2, 2] with slope 3: x³ − 3x is least at −2 (−2) and at 1 (−2); greatest at −1 and 2 (2).
         // The tangent point is found up to the last halving.
         let close = |found: Dyadic, best: Dyadic| found <= best && &best - &found < d(1, -30);
@@ -175,7 +184,7 @@ mod tests {
     fn every_line_stays_on_its_side() {
         for slack in [Dyadic::zero(), d(1, -3)] {
             let cube = Cube { slack };
-            let pieces = cube.pieces();
+            let pieces = cube.pieces(&between(-3, 3)).unwrap();
             for (lower, upper) in [(-3, 2), (-1, 3), (-2, -1), (1, 3), (0, 1), (-1, 0)] {
                 for slope in -8..=16 {
                     let slope = d(slope, -1);
@@ -194,7 +203,7 @@ mod tests {
 
     #[test]
     fn the_lines_of_a_relu_are_decided_at_the_ends_and_the_kink() {
-        let pieces = Function::Relu.pieces();
+        let pieces = Function::Relu.pieces(&between(-1, 3)).unwrap();
         let lower = |slope, l, u| lower_intercept(&Function::Relu, &pieces, &slope, &between(l, u)).unwrap();
         let upper = |slope, l, u| upper_intercept(&Function::Relu, &pieces, &slope, &between(l, u)).unwrap();
         assert_eq!(lower(d(1, -1), -1, 3), Dyadic::zero());

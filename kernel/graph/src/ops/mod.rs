@@ -5,6 +5,7 @@ mod broadcast_to;
 mod concat;
 mod constant;
 mod conv;
+mod cos;
 mod detach;
 mod flatten;
 mod input;
@@ -12,8 +13,12 @@ mod linear;
 mod permute;
 mod relu;
 mod reshape;
+mod sigmoid;
+mod sin;
+mod softplus;
 mod sub;
 mod sum;
+mod tanh;
 mod transpose;
 
 #[cfg(test)]
@@ -22,6 +27,7 @@ mod laws;
 use crate::attributes::{AttributeSpec, Attributes};
 use crate::shape;
 use certkern_core::affine::{Affine, LinearMap, Term};
+use certkern_core::func::Function;
 use certkern_core::program::{NodeId, Primitive};
 use certkern_core::tensor::{Tensor, Values};
 
@@ -32,6 +38,7 @@ pub(crate) const REGISTRY: &[&Operator] = &[
     &concat::OPERATOR,
     &constant::OPERATOR,
     &conv::OPERATOR,
+    &cos::OPERATOR,
     &detach::OPERATOR,
     &flatten::OPERATOR,
     &input::OPERATOR,
@@ -39,8 +46,12 @@ pub(crate) const REGISTRY: &[&Operator] = &[
     &permute::OPERATOR,
     &relu::OPERATOR,
     &reshape::OPERATOR,
+    &sigmoid::OPERATOR,
+    &sin::OPERATOR,
+    &softplus::OPERATOR,
     &sub::OPERATOR,
     &sum::OPERATOR,
+    &tanh::OPERATOR,
     &transpose::OPERATOR,
 ];
 
@@ -201,6 +212,11 @@ impl Shapes<'_> {
 /// The shape rule of operators that keep the shape of their one parent.
 fn keeps_shape(shapes: &Shapes, _: &Attributes) -> Result<Vec<usize>, Refusal> {
     shapes.parent(0).map(<[usize]>::to_vec)
+}
+
+/// A function of the library on every element; `None` if there is none of this name.
+fn library(name: &str, parents: &[NodeId]) -> Option<Primitive> {
+    Some(Primitive::Univariate { function: Function::library(name, Vec::new())?, argument: *parents.first()? })
 }
 
 /// The shape rule of operators on two tensors of one shape. There is no implicit broadcast.

@@ -1,4 +1,4 @@
-//! `Add`, `Sub` and `Relu`.
+//! `Add`, `Sub`, and functions of one argument.
 
 use super::Call;
 use crate::builder::{NodeDraft, NodeValue, Value};
@@ -12,10 +12,34 @@ pub(super) fn sub(call: &mut Call<'_>) -> Result<Value, ImportError> {
     binary(call, "sub")
 }
 
+pub(super) fn cos(call: &mut Call<'_>) -> Result<Value, ImportError> {
+    univariate(call, "cos")
+}
+
 pub(super) fn relu(call: &mut Call<'_>) -> Result<Value, ImportError> {
+    univariate(call, "relu")
+}
+
+pub(super) fn sigmoid(call: &mut Call<'_>) -> Result<Value, ImportError> {
+    univariate(call, "sigmoid")
+}
+
+pub(super) fn sin(call: &mut Call<'_>) -> Result<Value, ImportError> {
+    univariate(call, "sin")
+}
+
+pub(super) fn softplus(call: &mut Call<'_>) -> Result<Value, ImportError> {
+    univariate(call, "softplus")
+}
+
+pub(super) fn tanh(call: &mut Call<'_>) -> Result<Value, ImportError> {
+    univariate(call, "tanh")
+}
+
+fn univariate(call: &mut Call<'_>, kind: &'static str) -> Result<Value, ImportError> {
     let value = call.input(0)?;
     let node = call.node(&value)?;
-    call.unary("relu", &node, node.shape.clone(), Vec::new()).map(Value::Node)
+    call.unary(kind, &node, node.shape.clone(), Vec::new()).map(Value::Node)
 }
 
 /// The graph wants equal shapes: a constant is repeated, a computed value gets a `broadcast_to`.

@@ -1,7 +1,11 @@
 //! Proved bounds of one node in binary64.
 
-use crate::filter::round::LIMIT;
+use crate::filter::round::{LIMIT, around};
 use crate::func::Function;
+use crate::interval::Interval;
+use crate::num::Dyadic;
+use num_bigint::BigInt;
+use num_traits::One;
 
 /// Lower and upper bounds of every coordinate, and the larger of their magnitudes.
 #[derive(Clone, Debug)]
@@ -56,15 +60,33 @@ impl FloatBox {
         Some(all)
     }
 
-    /// The image under a function, exactly.
-    pub(super) fn image(&self, function: Function) -> Self {
+    /// Contains the image under a function; NaN where that is beyond the budget.
+    pub(super) fn image(&self, function: &Function) -> Self {
         let positive = |end: &f64| if *end > 0.0 { *end } else { 0.0 };
         match function {
             Function::Relu => {
                 Self::new(self.lower.iter().map(positive).collect(), self.upper.iter().map(positive).collect())
             }
+            Function::Library(_) => {
+                let image = |(lower, upper): (&f64, &f64)| function.image(&interval(*lower, *upper)?).map(|z| outward(&z));
+                let images = self.lower.iter().zip(&self.upper).map(|ends| image(ends).unwrap_or((f64::NAN, f64::NAN)));
+                let (lower, upper) = images.unzip();
+                Self::new(lower, upper)
+            }
         }
     }
+}
+
+/// The interval between two doubles.
+pub(super) fn interval(lower: f64, upper: f64) -> Option<Interval> {
+    let end = |end: f64| Dyadic::from_f64_bits(end.to_bits());
+    Some(Interval { lower: end(lower)?, upper: end(upper)? })
+}
+
+/// The doubles around an interval.
+fn outward(z: &Interval) -> (f64, f64) {
+    let one = BigInt::one();
+    (around(&z.lower, &one).0, around(&z.upper, &one).1)
 }
 
 /// The larger of two numbers; NaN if the second is.

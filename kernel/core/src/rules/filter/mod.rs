@@ -39,6 +39,8 @@ pub struct Filter {
     /// For each node the affine terms and the univariate nodes that take it.
     uses: Vec<Uses>,
     edges: usize,
+    /// The most terms of the constant of a row, those of its start aside: one for each coordinate, and a charge for each node.
+    constants: usize,
     thresholds: Vec<Threshold>,
     /// The rows of each disjunct.
     disjuncts: Vec<Vec<FloatRow>>,
@@ -47,6 +49,8 @@ pub struct Filter {
 #[derive(Debug)]
 struct FloatNode {
     width: usize,
+    /// The most terms that its consumers, all of them, can add to an entry of its row.
+    terms: usize,
     primitive: FloatPrimitive,
 }
 
@@ -102,7 +106,7 @@ impl Filter {
             return None;
         }
         let program = problem.program();
-        let mut edges = 0_usize;
+        let (mut edges, mut constants) = (0_usize, 0_usize);
         let mut uses = vec![Uses::default(); program.nodes().len()];
         let mut nodes = Vec::with_capacity(program.nodes().len());
         for (id, node) in program.nodes().iter().enumerate() {
@@ -118,10 +122,18 @@ impl Filter {
                 }
                 Primitive::Univariate { function, argument } => {
                     uses.get_mut(*argument)?.univariate.push(id);
-                    FloatPrimitive::Univariate { function: *function, argument: *argument }
+                    FloatPrimitive::Univariate { function: function.clone(), argument: *argument }
                 }
             };
-            nodes.push(FloatNode { width: node.width, primitive });
+            constants = constants.checked_add(node.width)?.checked_add(1)?;
+            nodes.push(FloatNode { width: node.width, terms: 0, primitive });
+        }
+        for (id, uses) in uses.iter().enumerate() {
+            let terms = uses.terms.iter().try_fold(uses.univariate.len(), |sum, (user, place)| {
+                let FloatPrimitive::Affine { terms, .. } = &nodes.get(*user)?.primitive else { return None };
+                sum.checked_add(terms.get(*place)?.map.adjoint_terms)
+            })?;
+            nodes.get_mut(id)?.terms = terms;
         }
         let thresholds = thresholds.iter().map(|exact| {
             let (below, above) = enclosed(exact)?;
@@ -131,7 +143,7 @@ impl Filter {
         let rows = |rows: &Vec<Row>| rows.iter().map(|row| float_row(problem, row)).collect::<Option<Vec<_>>>();
         let disjuncts = problem.property().disjuncts.iter().map(rows).collect::<Option<Vec<_>>>()?;
         rounds_to_nearest()
-            .then(|| Arc::new(Self { problem: Arc::clone(problem), nodes, uses, edges, thresholds, disjuncts }))
+            .then(|| Arc::new(Self { problem: Arc::clone(problem), nodes, uses, edges, constants, thresholds, disjuncts }))
     }
 
     fn width(&self, node: NodeId) -> usize {
@@ -139,8 +151,8 @@ impl Filter {
     }
 
     /// The function of a univariate node.
-    fn function(&self, node: NodeId) -> Option<Function> {
-        match self.nodes.get(node)?.primitive {
+    fn function(&self, node: NodeId) -> Option<&Function> {
+        match &self.nodes.get(node)?.primitive {
             FloatPrimitive::Univariate { function, .. } => Some(function),
             _ => None,
         }

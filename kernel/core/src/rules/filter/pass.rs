@@ -37,8 +37,6 @@ struct Rows {
     entries: Vec<f64>,
     /// For each row the sum of the magnitudes of all terms that went into its entries, each times that of its coordinate's value.
     reach: Vec<f64>,
-    /// The most terms of an entry that came from consumers.
-    terms: usize,
 }
 
 struct Pass<'a, const CHARGED: bool> {
@@ -48,8 +46,6 @@ struct Pass<'a, const CHARGED: bool> {
     /// Memory of removed rows: fresh memory costs more than what is done with it.
     spare: Vec<Vec<f64>>,
     constants: Vec<Constant>,
-    /// The number of terms of a constant, those of its start aside.
-    terms: usize,
 }
 
 /// The constant of a row.
@@ -74,7 +70,7 @@ pub(super) fn bounds<const CHARGED: bool>(filter: &Filter, starts: &[Start<'_>])
     for starts in starts.chunks(ROWS) {
         let nodes = filter.nodes.iter().map(|_| None).collect();
         let constants = vec![Constant::default(); starts.len()];
-        let mut pass = Pass::<CHARGED> { filter, starts, nodes, spare, constants, terms: 0 };
+        let mut pass = Pass::<CHARGED> { filter, starts, nodes, spare, constants };
         pass.start()?;
         for (id, node) in filter.nodes.iter().enumerate().rev() {
             if let Some(rows) = pass.nodes.get_mut(id).and_then(Option::take) {
@@ -149,7 +145,7 @@ impl<const CHARGED: bool> Pass<'_, CHARGED> {
             let mut entries = spare.pop().unwrap_or_default();
             entries.clear();
             entries.resize(length, 0.0);
-            Rows { entries, reach: vec![0.0; count], terms: 0 }
+            Rows { entries, reach: vec![0.0; count] }
         };
         Some(self.nodes.get_mut(node)?.get_or_insert_with(zero))
     }
@@ -157,25 +153,22 @@ impl<const CHARGED: bool> Pass<'_, CHARGED> {
     /// Removes the rows of a node after all its consumers.
     fn remove(&mut self, id: NodeId, node: &FloatNode, rows: &Rows) -> Option<()> {
         if CHARGED {
-            self.charge(rows)?;
+            self.charge(node.terms, rows)?;
         }
-        self.terms = self.terms.checked_add(node.width)?;
         match &node.primitive {
             FloatPrimitive::Input => self.input(id, node.width, rows),
             FloatPrimitive::Affine { terms, bias } => self.affine(node.width, terms, bias, rows),
-            FloatPrimitive::Univariate { function, argument } => self.univariate(id, *function, *argument, rows),
+            FloatPrimitive::Univariate { function, argument } => self.univariate(id, function, *argument, rows),
         }
     }
 
-    /// CHARGE: `N` terms, each rounded at most twice, lie within `(N + 2)·ε` of their sum's magnitudes.
-    fn charge(&mut self, rows: &Rows) -> Option<()> {
+    /// CHARGE, for entries of at most `terms` terms from consumers: `N` terms, each rounded at most twice, lie within `(N + 2)·ε` of their sum's magnitudes.
+    fn charge(&mut self, terms: usize, rows: &Rows) -> Option<()> {
         for (constant, reach) in self.constants.iter_mut().zip(&rows.reach) {
-            let terms = counted(rows.terms.checked_add(constant.terms)?)?;
-            let charge = (terms + 2.0) * EPSILON * SLACK * reach + UNDERFLOW;
+            let charge = (counted(terms.checked_add(constant.terms)?) + 2.0) * EPSILON * SLACK * reach + UNDERFLOW;
             constant.value -= charge;
             constant.magnitude += charge;
         }
-        self.terms = self.terms.checked_add(1)?;
         Some(())
     }
 
@@ -196,7 +189,6 @@ impl<const CHARGED: bool> Pass<'_, CHARGED> {
         let starts = self.starts;
         for Edge { parent, map, number } in terms {
             let sums = self.rows(*parent)?;
-            sums.terms = sums.terms.checked_add(map.adjoint_terms)?;
             map.add_adjoint(starts.len(), &rows.entries, &mut sums.entries)?;
             if CHARGED {
                 let entries = rows.entries.chunks(width.max(1));
@@ -209,21 +201,29 @@ impl<const CHARGED: bool> Pass<'_, CHARGED> {
     }
 
     /// A lower line where the stored entry is not negative, an upper line where it is.
-    fn univariate(&mut self, id: NodeId, function: Function, argument: NodeId, rows: &Rows) -> Option<()> {
+    fn univariate(&mut self, id: NodeId, function: &Function, argument: NodeId, rows: &Rows) -> Option<()> {
         let width = self.filter.width(id);
         let starts = self.starts;
         let mut constants = std::mem::take(&mut self.constants);
         let sums = self.rows(argument)?;
-        sums.terms = sums.terms.checked_add(1)?;
-        let mut own = Vec::new();
+        let mut own = FloatLines::default();
         let per_row = rows.entries.chunks(width.max(1)).zip(sums.entries.chunks_mut(width.max(1)));
         let per_row = per_row.zip(&mut sums.reach).zip(starts).zip(&mut constants);
         for ((((row, sums), reach), start), constant) in per_row {
-            let (bounds, lines) = (start.scope.bounds(argument)?, start.scope.lines(id)?);
-            let low = match start.slopes.iter().find(|slopes| slopes.node == id) {
-                None => &lines.low,
-                Some(given) => with_slopes(&mut own, function, bounds, lines, given)?,
-            };
+            let (bounds, default) = (start.scope.bounds(argument)?, start.scope.lines(id)?);
+            let given = start.slopes.iter().find(|slopes| slopes.node == id);
+            let (mut low, mut lines) = (&default.low, default);
+            if let Some(given) = given {
+                if *function == Function::Relu && given.upper.is_none() {
+                    own.low.clone_from(&default.low);
+                    given.each(|column, [slope, _]| set_slope(&mut own.low, function, bounds, column, slope))?;
+                    low = &own.low;
+                } else {
+                    own.clone_from(default);
+                    given.each(|column, slopes| own.update(function, column, bounds, slopes))?;
+                    (low, lines) = (&own.low, &own);
+                }
+            }
             let FloatLines { high, below, above, .. } = lines;
             let lines = Lines { low, high, below, above, magnitude: &bounds.magnitude };
             let [value, magnitude, outside, reached] = relax::<CHARGED>(row, lines, sums);
@@ -241,17 +241,16 @@ impl<const CHARGED: bool> Pass<'_, CHARGED> {
         }
         let bound = |(constant, start): (Constant, &Start<'_>)| {
             let own = start.constants.len().checked_add(start.entries.len())?;
-            let terms = counted(self.terms.checked_add(own)?)?;
-            let bound = constant.value - ((terms + 4.0) * EPSILON * SLACK * constant.magnitude + UNDERFLOW);
+            let bound = constant.value - ((counted(self.filter.constants.checked_add(own)?) + 4.0) * EPSILON * SLACK * constant.magnitude + UNDERFLOW);
             Some(if constant.outside > 0.0 || !start.scope.in_range() { f64::NAN } else { bound })
         };
         self.constants.into_iter().zip(self.starts).map(bound).collect()
     }
 }
 
-/// A number of terms, if the charges are derived for it.
-fn counted(terms: usize) -> Option<f64> {
-    (terms <= TERMS).then_some(terms as f64)
+/// A number of terms; NaN if the charges are not derived for it.
+fn counted(terms: usize) -> f64 {
+    if terms <= TERMS { terms as f64 } else { f64::NAN }
 }
 
 impl Constant {
@@ -262,23 +261,10 @@ impl Constant {
     }
 }
 
-/// The slopes of the lower lines: those that are given where the function bends, the default ones elsewhere. The slopes were checked, and a
-/// lower line of ReLU has the intercept 0 for any of them.
-fn with_slopes<'a>(
-    own: &'a mut Vec<f64>,
-    function: Function,
-    bounds: &FloatBox,
-    lines: &FloatLines,
-    given: &NodeSlopes<'_>,
-) -> Option<&'a Vec<f64>> {
-    own.clone_from(&lines.low);
-    given.each(|column, slope| {
-        let bends = bends(function, *bounds.lower.get(column)?, *bounds.upper.get(column)?);
-        let entry = own.get_mut(column)?;
-        if bends {
-            *entry = slope;
-        }
-        Some(())
-    })?;
-    Some(own)
+/// Sets the slope of a lower line where the function bends. It was checked, and a lower line of ReLU has the intercept 0 for any of them.
+fn set_slope(low: &mut [f64], function: &Function, bounds: &FloatBox, column: usize, slope: Option<f64>) -> Option<()> {
+    if bends(function, *bounds.lower.get(column)?, *bounds.upper.get(column)?) {
+        *low.get_mut(column)? = slope?;
+    }
+    Some(())
 }

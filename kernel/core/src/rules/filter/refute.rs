@@ -12,15 +12,17 @@ use crate::rules::{Judgement, Multipliers, RuleError, Statement};
 use crate::tensor::{Tensor, Values};
 use std::sync::Arc;
 
-/// Slopes of lower lines of one univariate node: row `row` of a matrix with a column for each of the coordinates `columns`.
+/// Slopes of lines of one univariate node: row `row` of a matrix with a column for each of the coordinates `columns`.
 #[derive(Clone, Copy, Debug)]
 pub struct NodeSlopes<'a> {
     /// The univariate node.
     pub node: NodeId,
     /// Its coordinates, by ascending number.
     pub columns: &'a [usize],
-    /// The slopes of many passes, a row each.
+    /// The slopes of lower lines of many passes, a row each.
     pub values: &'a Tensor,
+    /// Likewise of upper lines, if any are given.
+    pub upper: Option<&'a Tensor>,
     /// The row.
     pub row: usize,
 }
@@ -42,41 +44,53 @@ impl NodeSlopes<'_> {
         Self { row, ..self }
     }
 
-    /// Calls `visit` with each coordinate and its slope. `None` if there is no such row, or the numbers are no floats.
-    pub(super) fn each(&self, mut visit: impl FnMut(usize, f64) -> Option<()>) -> Option<()> {
+    /// Calls `visit` with each coordinate and its slopes. `None` if there is no such row, or the numbers are no floats.
+    pub(super) fn each(&self, mut visit: impl FnMut(usize, [Option<f64>; 2]) -> Option<()>) -> Option<()> {
         let width = self.columns.len();
         let from = self.row.checked_mul(width)?;
         let range = from..from.checked_add(width)?;
-        match self.values.values() {
-            Values::Binary32(bits) => self
-                .columns
-                .iter()
-                .zip(bits.get(range)?)
-                .try_for_each(|(column, bits)| visit(*column, f64::from(f32::from_bits(*bits)))),
-            Values::Binary64(bits) => self
-                .columns
-                .iter()
-                .zip(bits.get(range)?)
-                .try_for_each(|(column, bits)| visit(*column, f64::from_bits(*bits))),
-            Values::Exact(_) => None,
+        let columns = self.columns.iter();
+        if let (Values::Binary32(lower), None) = (self.values.values(), self.upper) {
+            let mut rows = columns.zip(lower.get(range)?);
+            return rows.try_for_each(|(column, bits)| visit(*column, [Some(f64::from(f32::from_bits(*bits))), None]));
         }
+        let mut rows = columns.zip(range);
+        rows.try_for_each(|(column, index)| {
+            let upper = match self.upper {
+                None => None,
+                Some(upper) => Some(float(upper, index)?),
+            };
+            visit(*column, [Some(float(self.values, index)?), upper])
+        })
     }
 
     /// Whether the row exists and every slope lies in the domain of the node's function.
     pub(super) fn check(&self, filter: &Filter) -> Result<(), RuleError> {
         let function = filter.function(self.node).ok_or(RuleError::NoSuch("univariate node"))?;
-        let (least, most) = function.slope_domain();
-        let domain = exact(&least).zip(exact(&most)).ok_or(RuleError::Internal("a slope domain that is no float"))?;
+        let ends = match function.slope_domain() {
+            None => Some((-LIMIT, LIMIT)),
+            Some((least, most)) => exact(&least).zip(exact(&most)),
+        };
+        let (least, most) = ends.ok_or(RuleError::Internal("a slope domain that is no float"))?;
         let width = filter.width(self.node);
         let mut wrong = None;
-        let found = self.each(|coordinate, slope| {
-            if !(slope >= domain.0 && slope <= domain.1) && wrong.is_none() {
+        let found = self.each(|coordinate, slopes| {
+            if slopes.into_iter().flatten().any(|slope| !(slope >= least && slope <= most)) && wrong.is_none() {
                 wrong = Some(coordinate);
             }
             (coordinate < width).then_some(())
         });
         found.ok_or(RuleError::NoSuch("coordinate of a slope, or row of slopes"))?;
         wrong.map_or(Ok(()), |coordinate| Err(RuleError::SlopeDomain { node: self.node, coordinate }))
+    }
+}
+
+/// Element `index`, if it is a float.
+fn float(tensor: &Tensor, index: usize) -> Option<f64> {
+    match tensor.values() {
+        Values::Binary32(bits) => bits.get(index).map(|bits| f64::from(f32::from_bits(*bits))),
+        Values::Binary64(bits) => bits.get(index).map(|bits| f64::from_bits(*bits)),
+        Values::Exact(_) => None,
     }
 }
 

@@ -140,7 +140,7 @@ impl FilterScope {
                 },
                 FloatPrimitive::Affine { terms, bias } => self.affine(node.width, terms, bias).ok_or(BROKEN)?,
                 FloatPrimitive::Univariate { function, argument } => {
-                    self.bounds(*argument).ok_or(BROKEN)?.image(*function)
+                    self.bounds(*argument).ok_or(BROKEN)?.image(function)
                 }
             };
             let met = match known.get(id) {
@@ -217,7 +217,7 @@ impl FilterScope {
         let FloatPrimitive::Univariate { function, argument } = &self.filter.nodes.get(id)?.primitive else {
             return None;
         };
-        let lines = FloatLines::new(*function, self.bounds.get(*argument)?);
+        let lines = FloatLines::new(function, self.bounds.get(*argument)?);
         *self.lines.get_mut(id)? = Some(Arc::new(lines));
         Some(())
     }
@@ -226,7 +226,7 @@ impl FilterScope {
     ///
     /// # Errors
     /// [`RuleError::NoSuch`] node.
-    pub fn tighten_unstable(&mut self, node: NodeId, function: Function) -> Result<(), RuleError> {
+    pub fn tighten_unstable(&mut self, node: NodeId, function: &Function) -> Result<(), RuleError> {
         let open: Vec<_> = (0..self.filter.width(node))
             .filter(|coordinate| self.bends(function, node, *coordinate))
             .map(|coordinate| (coordinate, [Vec::new(), Vec::new()]))
@@ -262,7 +262,7 @@ impl FilterScope {
         self.improve(node, &open)
     }
 
-    fn bends(&self, function: Function, node: NodeId, coordinate: usize) -> bool {
+    fn bends(&self, function: &Function, node: NodeId, coordinate: usize) -> bool {
         let ends = self.bounds(node).and_then(|b| Some((*b.lower.get(coordinate)?, *b.upper.get(coordinate)?)));
         ends.is_some_and(|(lower, upper)| bends(function, lower, upper))
     }
@@ -363,7 +363,7 @@ impl FilterScope {
         for user in &self.filter.uses.get(node).ok_or(BROKEN)?.univariate {
             let function = self.filter.function(*user).ok_or(BROKEN)?;
             let lines = half.lines.get_mut(*user).and_then(Option::as_mut).ok_or(BROKEN)?;
-            Arc::make_mut(lines).update(function, coordinate, bounds).ok_or(BROKEN)?;
+            Arc::make_mut(lines).update(function, coordinate, bounds, [None; 2]).ok_or(BROKEN)?;
         }
         Ok(half)
     }

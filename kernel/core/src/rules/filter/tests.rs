@@ -273,8 +273,9 @@ impl Replay<'_> {
         let (l, u) = (bounds.lower[j], bounds.upper[j]);
         let mut slope = if upper { lines.high[j] } else { lines.low[j] };
         let given = self.start.slopes.iter().find(|slopes| slopes.node == id);
-        if let Some(given) = given.filter(|_| !upper && bends(Function::Relu, l, u)) {
-            let mut visit = |column: usize, value: f64| {
+        if let Some(given) = given.filter(|_| !upper && bends(&Function::Relu, l, u)) {
+            let mut visit = |column: usize, [value, _]: [Option<f64>; 2]| {
+                let value = value.unwrap();
                 slope = if column == j { value } else { slope };
                 Some(())
             };
@@ -447,7 +448,7 @@ fn random_slopes(random: &mut Random, problem: &Problem, rows: usize) -> Vec<(No
 }
 
 fn at_row(slopes: &[(NodeId, Vec<usize>, Tensor)], row: usize) -> Vec<NodeSlopes<'_>> {
-    slopes.iter().map(|(node, columns, values)| NodeSlopes { node: *node, columns, values, row }).collect()
+    slopes.iter().map(|(node, columns, values)| NodeSlopes { node: *node, columns, values, upper: None, row }).collect()
 }
 
 /// A scope below the root, with bounds of every rule.
@@ -467,7 +468,7 @@ fn wander(
         let node = random.below(nodes.len());
         match random.below(4) {
             0 => scope.interval_bounds().unwrap(),
-            1 => scope.tighten_unstable(node, Function::Relu).unwrap(),
+            1 => scope.tighten_unstable(node, &Function::Relu).unwrap(),
             2 => {
                 let coordinates: Vec<usize> = (0..nodes[node].width).collect();
                 let slopes = random_slopes(random, problem, coordinates.len());
@@ -839,7 +840,7 @@ fn lines_hold_over_bounds_of_every_magnitude() {
         };
         let (l, u) = (-end(&mut random), end(&mut random));
         let bounds = super::boxes::FloatBox::new(vec![l], vec![u]);
-        let lines = FloatLines::new(Function::Relu, &bounds);
+        let lines = FloatLines::new(&Function::Relu, &bounds);
         assert_is_line((lines.low[0], lines.below[0]), (l, u), false);
         assert_is_line((lines.high[0], lines.above[0]), (l, u), true);
         let (s, b) = (u / (u - l), -(u / (u - l)) * l);
@@ -888,7 +889,7 @@ fn bounds_contain_every_value_and_lie_close_to_the_exact_ones() {
             let width = case.net.width(argument);
             let values =
                 Tensor::new(vec![width, hidden], Values::Binary64(vec![number.to_bits(); width * hidden])).unwrap();
-            let given = NodeSlopes { node: 2, columns: &columns, values: &values, row: 0 };
+            let given = NodeSlopes { node: 2, columns: &columns, values: &values, upper: None, row: 0 };
             let coordinates: Vec<usize> = (0..width).collect();
             float.tighten(argument, &coordinates, &[(given, given)]).unwrap();
             for j in coordinates {

@@ -1,0 +1,6 @@
+//! `sin(x)` on every element.
+
+use super::{Arity, Operator, keeps_shape, library};
+
+pub(super) const OPERATOR: Operator =
+    Operator::new("sin", Arity::Exactly(1), keeps_shape, |_, parents| library("sin", parents));

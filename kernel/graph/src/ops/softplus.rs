@@ -1,0 +1,6 @@
+//! `log(1 + exp(x))` on every element.
+
+use super::{Arity, Operator, keeps_shape, library};
+
+pub(super) const OPERATOR: Operator =
+    Operator::new("softplus", Arity::Exactly(1), keeps_shape, |_, parents| library("softplus", parents));

@@ -1,0 +1,6 @@
+//! `tanh(x)` on every element.
+
+use super::{Arity, Operator, keeps_shape, library};
+
+pub(super) const OPERATOR: Operator =
+    Operator::new("tanh", Arity::Exactly(1), keeps_shape, |_, parents| library("tanh", parents));
