@@ -164,7 +164,7 @@ fn deep_chains_of_extreme_weights_stay_short() {
             let interval = scope.interval(node, 0).unwrap();
             assert!(interval.lower.mantissa().bits() <= 160 && interval.upper.mantissa().bits() <= 160);
         }
-        scope.tighten_unstable(1, Function::Relu).unwrap();
+        scope.tighten_unstable(1, &Function::Relu).unwrap();
         let last = net.ops.len() - 1;
         scope.tighten(last, 0, &Slopes::default(), &Slopes::default()).unwrap();
         // The output is relu(…) + x ≥ −1 > −3 with the slope 0 at the first ReLU, the only one that is not stable.

@@ -80,7 +80,10 @@ impl Hints {
     }
 
     fn given(&self) -> Vec<NodeSlopes<'_>> {
-        self.0.iter().map(|(node, columns, values)| NodeSlopes { node: *node, columns, values, row: 0 }).collect()
+        self.0
+            .iter()
+            .map(|(node, columns, values)| NodeSlopes { node: *node, columns, values, upper: None, row: 0 })
+            .collect()
     }
 
     fn exact(&self) -> Slopes {
@@ -645,14 +648,14 @@ fn hints_that_fit_nothing_are_not_decided() {
         Tensor::new(vec![1, values.len()], Values::Binary64(values.iter().map(|v| v.to_bits()).collect())).unwrap()
     };
     let with = |node: NodeId, columns: &[usize], values: &Tensor, row: usize, multipliers: &Multipliers| {
-        let slopes = [NodeSlopes { node, columns, values, row }];
+        let slopes = [NodeSlopes { node, columns, values, upper: None, row }];
         FilterScope::refute(&[Attempt { scope: &scope, multipliers, slopes: &slopes }])[0].is_some()
     };
     assert!(with(2, &[0], &tensor(&[0.0]), 0, &good));
     assert!(with(2, &[], &tensor(&[]), 0, &good));
     for slope in [-f64::MIN_POSITIVE, -1.0, 1.0 + f64::EPSILON, 2.0, 1e300, -1e-320, f64::MAX] {
         assert!(!with(2, &[0], &tensor(&[slope]), 0, &good), "slope {slope}");
-        let pair = NodeSlopes { node: 2, columns: &[0], values: &tensor(&[slope]), row: 0 };
+        let pair = NodeSlopes { node: 2, columns: &[0], values: &tensor(&[slope]), upper: None, row: 0 };
         let tightened = scope.clone().tighten(1, &[0], &[(pair, pair)]);
         assert!(matches!(tightened, Err(RuleError::SlopeDomain { node: 2, coordinate: 0 })));
     }

@@ -61,7 +61,7 @@ fn scope_bounds_of_one_half_do_not_serve_the_other() {
     let root = Scope::root(&problem, Some(0), 3).unwrap();
     let (at_least, mut at_most) = root.split(1, 0, &q(0, 1)).unwrap();
     at_most.interval_bounds().unwrap();
-    at_most.tighten_unstable(1, Function::Relu).unwrap();
+    at_most.tighten_unstable(1, &Function::Relu).unwrap();
     assert!(at_most.refute(&hints(&[(0, 1)], &[]), &Slopes::default()).is_ok());
     assert_eq!(at_least.interval(1, 0).unwrap().upper, d(1, 0));
     nothing_closes(&at_least, 1);

@@ -115,12 +115,10 @@ fn statement(theorem: &Theorem) -> String {
             format!("The graph is well-shaped: nodes={nodes}, input={input}, outputs=#[{}].", outputs.join(", "))
         }
         Subject::Enclosure { intervals, balls, .. } => {
-            let choice = match intervals {
-                0 => String::new(),
-                _ => format!("For every choice of numbers from the {intervals} intervals of the query: "),
+            let mut text = match intervals {
+                0 => "Every value of the query is defined and lies in its ball".to_owned(),
+                _ => "For every choice of numbers from the intervals of the query, every value is defined and lies in its ball".to_owned(),
             };
-            let mut text =
-                format!("{choice}each of the {} values of the query is defined and lies in its ball", balls.len());
             for (index, ball) in balls.iter().take(SHOWN).enumerate() {
                 let (mark, more) = (if index == 0 { ':' } else { ',' }, number::about(&ball.radius));
                 let _ = write!(text, "{mark} |value {index} − ({})| ≤ {more}", number::about(&ball.midpoint));

@@ -131,7 +131,7 @@ def relu_line(low, high, below, slope):
 def back(program, bounds, row, constant, slopes):
     """BACK. Premise: `bounds` hold on X ∩ S. Conclusion: Σ row[v][i] · v_i + constant ≥ the number returned on X ∩ S.
     Nodes are removed in reverse order, so every consumer of a node is gone before the node itself; none is left."""
-    rows = [defaultdict(Fraction, row.get(v, {})) for v in range(len(program))]
+    rows = [defaultdict(int, row.get(v, {})) for v in range(len(program))]
     for v in reversed(range(len(program))):
         value, entries = program[v], {i: a for i, a in rows.pop().items() if a != 0}
         if value is None:  # the input: the least value over the box

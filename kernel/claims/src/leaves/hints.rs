@@ -122,7 +122,9 @@ impl<'a> LeafHints<'a> {
     /// Reads the hints of some entries.
     pub(super) fn block(&self, entries: Range<usize>) -> Result<Block<'_>, Rejection> {
         let rows = |values: &RawTensor<'_>| floats(&values.rows(entries.clone())?);
-        let read = |own: &'_ LeafSlopes<'_>| Ok::<_, Rejection>((rows(&own.lower)?, own.upper.as_ref().map(rows).transpose()?));
+        let read = |own: &'_ LeafSlopes<'_>| {
+            Ok::<_, Rejection>((rows(&own.lower)?, own.upper.as_ref().map(rows).transpose()?))
+        };
         let slopes = self.slopes.iter().map(|own| read(own).map(|(lower, upper)| (own, lower, upper)));
         let lists = |ragged: &Option<Ragged<'_>>| ragged.as_ref().map_or_else(|| Ok(Vec::new()), |r| r.lists(&entries));
         Ok(Block {

@@ -1,5 +1,6 @@
 //! Certificate kinds on problems that are solved by hand.
 
+mod enclosure;
 mod leaves;
 mod parts;
 mod support;

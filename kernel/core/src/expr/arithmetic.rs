@@ -4,7 +4,7 @@ use super::Binary;
 use crate::func::{Constant, Elementary, Refusal};
 use crate::interval::Interval;
 use crate::num::{Dyadic, Rational, Real};
-use num_traits::{ToPrimitive, Zero};
+use num_traits::{Signed, ToPrimitive, Zero};
 use std::cell::Cell;
 use std::cmp::Ordering;
 
@@ -116,7 +116,7 @@ impl Arithmetic for Balls {
     }
 }
 
-/// Rationals, exactly, as long as they are cheap; no constants and no functions but integer powers.
+/// Rationals, exactly, as long as they are cheap; no constants, and of the functions those that keep to rationals.
 #[derive(Default)]
 pub(crate) struct Exact {
     /// The sum of the squares of the lengths of all numbers computed: about what they cost.
@@ -126,6 +126,15 @@ pub(crate) struct Exact {
 impl Exact {
     /// The most that may be spent: a second, or a few megabytes.
     const MOST: u64 = 1 << 35;
+
+    fn power(&self, x: &Rational, exponent: &Rational) -> Result<Rational, Refusal> {
+        let exponent = exponent.to_i32().ok_or(Refusal::Limit)?;
+        if exponent < 0 && x.is_zero() {
+            return Err(Refusal::Undefined);
+        }
+        self.spend(length(x).saturating_mul(exponent.unsigned_abs().into()))?;
+        Ok(x.pow(exponent))
+    }
 
     fn spend(&self, bits: u64) -> Result<(), Refusal> {
         self.spent.set(self.spent.get().saturating_add(bits.saturating_mul(bits)));
@@ -162,22 +171,19 @@ impl Arithmetic for Exact {
         Ok((value.clone(), value))
     }
 
-    /// `zⁿ` is monotone on each side of 0.
+    /// On each side of 0 these functions are monotone.
     fn apply(&self, function: &Elementary, z: &Range<Rational>) -> Result<Range<Rational>, Refusal> {
-        let exponent = match function.parameters() {
-            [exponent] if function.name() == "power" && exponent.is_integer() => exponent.to_i32(),
-            _ => None,
-        };
-        let exponent = exponent.ok_or(Refusal::Limit)?;
         let zero = Rational::zero();
         let straddles = z.0 <= zero && zero <= z.1;
-        if straddles && exponent < 0 {
-            return Err(Refusal::Undefined);
-        }
         let mut found = Vec::new();
-        for end in [&z.0, &z.1].into_iter().chain(straddles.then_some(&zero)) {
-            self.spend(length(end).saturating_mul(exponent.unsigned_abs().into()))?;
-            found.push(end.pow(exponent));
+        for x in [&z.0, &z.1].into_iter().chain(straddles.then_some(&zero)) {
+            found.push(match (function.name(), function.parameters()) {
+                ("leaky_relu" | "prelu", [slope]) if x.is_negative() => self.combine(Binary::Mul, slope, x)?.0,
+                ("leaky_relu" | "prelu", _) => x.clone(),
+                ("clip", [lower, upper]) => x.max(lower).min(upper).clone(),
+                ("power", [exponent]) if exponent.is_integer() => self.power(x, exponent)?,
+                _ => return Err(Refusal::Limit),
+            });
         }
         let (lower, upper) = (found.iter().min().cloned(), found.iter().max().cloned());
         lower.zip(upper).ok_or(Refusal::Undefined)

@@ -4,7 +4,7 @@ use super::{Constant, Declaration, SIGMOID};
 use crate::num::Real;
 use crate::num::real::length;
 use num_bigint::BigInt;
-use num_traits::{One, ToPrimitive, Zero};
+use num_traits::{CheckedDiv, One, ToPrimitive, Zero};
 
 pub(super) const FUNCTION: Declaration = Declaration {
     name: "erf",
@@ -64,7 +64,7 @@ impl Bell {
     /// `v`, rounded up, unless the alternating series reaches the precision: its least term is about `exp(−v/2)`.
     fn near(&self) -> Option<i64> {
         let most = self.v.precision().saturating_add(32).saturating_mul(2);
-        if self.v.magnitude().is_some_and(|m| m > length(&BigInt::from(most))) {
+        if self.v.magnitude().is_some_and(|m| m > length(&BigInt::from(most)).saturating_add(1)) {
             return None;
         }
         let (v, error) = self.v.fixed(0)?;
@@ -98,7 +98,7 @@ impl Bell {
         Some(Real::within(sum, places.saturating_neg(), 0, precision) * near_one * (self.doubt()? + 1))
     }
 
-    /// `A(v)`.
+    /// `A(v)`; unknown if `v` is too small for the precision.
     ///
     /// In units of `2^-f`, `1/v` and each term are rounded down by less than 1. While `2n − 1 ≤ v` a term is not larger than the one before and
     /// `t_{n−1}·(2n − 1) = v·t_n ≤ 1`, so term `n` is within `2n` units and the sum of `N` within `N² + N`. A term that is zero leaves less than its error
@@ -106,22 +106,24 @@ impl Bell {
     fn alternating(&self) -> Option<Real> {
         let precision = self.v.precision();
         let places = precision.saturating_add(length(&BigInt::from(precision)).saturating_mul(2)).saturating_add(4);
-        let shift = places.unsigned_abs();
-        let middle = self.v.middle();
-        let inverse = (middle.integer(1).to_precision(places) / &middle).fixed(places)?.0 - 1;
-        let mut term = BigInt::one() << shift;
-        let (mut sum, mut count) = (term.clone(), 0_u64);
+        let (doubt, (v, exponent)) = (self.doubt()?, self.v.parts().filter(|_| self.v.is_positive())?);
+        let (shift, one) = (places.unsigned_abs(), BigInt::one() << places.unsigned_abs());
+        let wide = u64::try_from(places.saturating_sub(exponent)).map_or(BigInt::zero(), |wide| BigInt::one() << wide);
+        let inverse = wide.checked_div(v)?;
+        let (mut term, mut sum) = (one.clone(), one.clone());
         for n in 1_u64.. {
             let factor = n.saturating_mul(2).saturating_sub(1);
+            if (&inverse + 1_u8) * factor > one {
+                return None;
+            }
             term = (term * &inverse * factor) >> shift;
-            count = n;
             if term.is_zero() {
-                break;
+                let error = n.saturating_add(2).saturating_mul(n.saturating_add(2));
+                return Some(Real::within(sum, places.saturating_neg(), error, precision) + doubt);
             }
             if n & 1 == 1 { sum -= &term } else { sum += &term }
         }
-        let error = count.saturating_add(2).saturating_mul(count.saturating_add(2));
-        Some(Real::within(sum, places.saturating_neg(), error, precision) + self.doubt()?)
+        None
     }
 
     /// Zero within the error of `v`, if that is at most 1.

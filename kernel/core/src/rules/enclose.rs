@@ -160,6 +160,8 @@ impl Search<'_> {
             let values = self.expressions.evaluate(arithmetic, *choice, nodes);
             for mut goal in take(&mut self.open) {
                 let standing = match values.get(goal.node) {
+                    // What is not defined everywhere is told as that.
+                    _ if *choice != Choice::All && matches!(goal.why, Unenclosed::Undefined(_)) => Ok(()),
                     Some(value) => goal.standing(arithmetic, value),
                     None => Err(Unenclosed::Mismatch),
                 };

@@ -79,7 +79,8 @@ pub(super) fn pair(
         let units = Dyadic::new(slope, SLOPE_EXPONENT);
         if function.linear_slope(&interval.lower, &interval.upper).as_ref() == Some(&units) {
             // The function is this line: f(z) = f(l) + s·(z − l).
-            let intercept = &function.image(&Interval::point(interval.lower.clone()))?.lower - &(&units * &interval.lower);
+            let intercept =
+                &function.image(&Interval::point(interval.lower.clone()))?.lower - &(&units * &interval.lower);
             return Some(((slope, intercept.clone()), (slope, intercept)));
         }
     }
@@ -96,7 +97,11 @@ pub(super) fn pair(
     };
     let side = |given: Option<&Dyadic>, below| match given {
         Some(slope) => of(slope, below),
-        None => best(interval, below, default_slopes(function, &pieces, interval, below)?.iter().map(|slope| of(slope, below))),
+        None => best(
+            interval,
+            below,
+            default_slopes(function, &pieces, interval, below)?.iter().map(|slope| of(slope, below)),
+        ),
     };
     Some((side(low, true)?, side(high, false)?))
 }
@@ -132,11 +137,7 @@ fn best(interval: &Interval, below: bool, lines: impl Iterator<Item = Option<Lin
     let middle = &interval.lower.sum_down(&interval.upper) * &Dyadic::new(1, -1);
     let height = |line: &Line| (&Dyadic::new(line.0, SLOPE_EXPONENT) * &middle).sum_down(&line.1);
     let lines = lines.collect::<Option<Vec<_>>>()?.into_iter();
-    if below {
-        lines.max_by(|a, b| height(a).cmp(&height(b)))
-    } else {
-        lines.min_by(|a, b| height(a).cmp(&height(b)))
-    }
+    if below { lines.max_by(|a, b| height(a).cmp(&height(b))) } else { lines.min_by(|a, b| height(a).cmp(&height(b))) }
 }
 
 /// `⌊rise / run⌋` in units of `2^SLOPE_EXPONENT`; zero without a run.

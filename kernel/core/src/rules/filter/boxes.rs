@@ -68,7 +68,8 @@ impl FloatBox {
                 Self::new(self.lower.iter().map(positive).collect(), self.upper.iter().map(positive).collect())
             }
             Function::Library(_) => {
-                let image = |(lower, upper): (&f64, &f64)| function.image(&interval(*lower, *upper)?).map(|z| outward(&z));
+                let image =
+                    |(lower, upper): (&f64, &f64)| function.image(&interval(*lower, *upper)?).map(|z| outward(&z));
                 let images = self.lower.iter().zip(&self.upper).map(|ends| image(ends).unwrap_or((f64::NAN, f64::NAN)));
                 let (lower, upper) = images.unzip();
                 Self::new(lower, upper)

@@ -142,8 +142,9 @@ impl Filter {
         let thresholds = thresholds.collect::<Option<Vec<_>>>()?;
         let rows = |rows: &Vec<Row>| rows.iter().map(|row| float_row(problem, row)).collect::<Option<Vec<_>>>();
         let disjuncts = problem.property().disjuncts.iter().map(rows).collect::<Option<Vec<_>>>()?;
-        rounds_to_nearest()
-            .then(|| Arc::new(Self { problem: Arc::clone(problem), nodes, uses, edges, constants, thresholds, disjuncts }))
+        rounds_to_nearest().then(|| {
+            Arc::new(Self { problem: Arc::clone(problem), nodes, uses, edges, constants, thresholds, disjuncts })
+        })
     }
 
     fn width(&self, node: NodeId) -> usize {

@@ -241,7 +241,9 @@ impl<const CHARGED: bool> Pass<'_, CHARGED> {
         }
         let bound = |(constant, start): (Constant, &Start<'_>)| {
             let own = start.constants.len().checked_add(start.entries.len())?;
-            let bound = constant.value - ((counted(self.filter.constants.checked_add(own)?) + 4.0) * EPSILON * SLACK * constant.magnitude + UNDERFLOW);
+            let bound = constant.value
+                - ((counted(self.filter.constants.checked_add(own)?) + 4.0) * EPSILON * SLACK * constant.magnitude
+                    + UNDERFLOW);
             Some(if constant.outside > 0.0 || !start.scope.in_range() { f64::NAN } else { bound })
         };
         self.constants.into_iter().zip(self.starts).map(bound).collect()
