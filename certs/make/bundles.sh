@@ -9,6 +9,7 @@ for dump in certs/dumps/*/ certs/live/*/; do
         -o "certs/accept/leaves/$name" >/dev/null
 done
 python3 certs/make/shared_tree.py certs/accept/leaves/shared_tree
+python3 certs/make/small_tanh.py certs/accept/leaves/small_tanh
 networks=$(mktemp -d)
 trap 'rm -r "$networks"' EXIT
 for case in certs/misread/*/; do

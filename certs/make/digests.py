@@ -1,6 +1,6 @@
 """Canonical bytes and digests of a bundle, written from `schemas/SPEC.md` alone with the Python standard library.
 
-`python3 digests.py CASE…` prints the claim digest of bundles and graphs; the digests that a bundle records must be those
+`python3 digests.py CASE…` prints the claim digest of bundles, graphs and enclosures; the digests that a bundle records must be those
 computed here."""
 
 from __future__ import annotations
@@ -413,10 +413,54 @@ def graph_claim(path: Path) -> str:
     return claim_digest("graph", "well-shaped", digests)
 
 
+# ---- enclosures ----
+
+
+def query_digest(query: dict) -> str:
+    """The digest of a query whose numbers were read as fractions or strings."""
+    nodes = (
+        text(node["op"])
+        + listing(u64(int(place)) for place in node.get("args", []))
+        + listing(rational(number(value)) for value in node.get("numbers", []))
+        for node in query["nodes"]
+    )
+    return digest("query", listing(nodes), listing(u64(int(place)) for place in query["outputs"]))
+
+
+def ball(value: dict | list) -> tuple[Fraction, Fraction]:
+    """Midpoint and radius in any of the three spellings."""
+    if isinstance(value, list):
+        mid, mid_exponent, rad, rad_exponent = map(number, value)
+        return mid * Fraction(2) ** int(mid_exponent), rad * Fraction(2) ** int(rad_exponent)
+    scale = Fraction(10) ** int(number(value["exp"])) if "exp" in value else 1
+    return number(value["mid"]) * scale, number(value["rad"]) * scale
+
+
+def answer_digest(values: list[dict | list]) -> str:
+    """The digest of balls."""
+    return digest("answer", listing(rational(mid) + rational(rad) for mid, rad in map(ball, values)))
+
+
+def enclosure_claim(path: Path) -> str:
+    """The claim digest of an enclosure, whose answer must name the digest of its query."""
+    document = json.loads(path.read_bytes(), parse_float=Fraction, parse_int=Fraction)
+    query, answer = query_digest(document["query"]), document["answer"]
+    if answer["query"] != query:
+        raise SystemExit(f"{path}: {answer['query']} is named, {query} computed")
+    parts = bytes.fromhex(query), bytes.fromhex(answer_digest(answer["values"]))
+    return digest("claim", text("enclosure"), text("enclosure"), *parts)
+
+
+def document_claim(path: Path) -> str:
+    """The claim digest of a claim in one document."""
+    enclosure = json.loads(path.read_bytes()).get("format") == "certkern.enclosure.v1"
+    return enclosure_claim(path) if enclosure else graph_claim(path)
+
+
 def main(cases: list[Path]) -> None:
-    """Print the claim digest of every bundle and graph."""
+    """Print the claim digest of every bundle and document."""
     for case in cases:
-        print(case, bundle_claim(case) if case.is_dir() else graph_claim(case))
+        print(case, bundle_claim(case) if case.is_dir() else document_claim(case))
 
 
 if __name__ == "__main__":

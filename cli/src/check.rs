@@ -41,7 +41,7 @@ unit. With --arith exact no floating-point unit is trusted. Verdict, claim diges
 /// The arguments of `certkern check`.
 #[derive(clap::Args)]
 pub(crate) struct Check {
-    /// A bundle (a folder), or a graph in one JSON document
+    /// A bundle (a folder), or a graph or an enclosure in one JSON document
     #[arg(value_name = "BUNDLE|FILE")]
     input: PathBuf,
     /// Import this network afresh and compare it with the graph and the payload

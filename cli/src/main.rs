@@ -22,7 +22,7 @@ use std::process::ExitCode;
 const EXIT_CODES: &str = "\
 Exit codes:
    0  accepted: the kernel proved the proposition
-   1  rejected: well formed and bound, not proved with these hints
+   1  rejected: well formed and bound, not proved with these hints, or refuted
    2  rejected: the bytes are not a certificate of this claim
    3  limit: a named budget was exceeded
   64  usage: wrong arguments, or a file that cannot be read or written
@@ -48,7 +48,7 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Check a certificate: a bundle (a folder), or a graph in one JSON document
+    /// Check a certificate: a bundle (a folder), or a graph or an enclosure in one JSON document
     #[command(after_help = format!("{}\n\n{EXIT_CODES}", check::HELP))]
     Check(check::Check),
     /// Check a counterexample: whether it lies in the box and violates the property, exactly, and by how much not

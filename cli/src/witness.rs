@@ -36,6 +36,7 @@ The kernel evaluates the network at the point exactly and compares exactly:
   s ACCEPTED sat <claim digest>    the point lies in the box and in the unsafe set
   s REJECTED witness.region        it lies outside the box, by however little
   s REJECTED witness.property      it lies in the box, and its outputs in no disjunct of the unsafe set
+  s REJECTED witness.irrational    the network has functions without rational values, such as sigmoid
 Box and property are reported apart, each with what it misses by or has to spare, then what the reported
 outputs differ by from the exact ones, which are the only ones that count. The last line of that says whether
 the tolerance of VNN-COMP 2023 to 2025 would pass the point (10^-4 on box and rows, 10^-4 + 10^-3 |exact| on
@@ -176,6 +177,9 @@ impl Sources {
         let counterexample = Counterexample::read(bytes, limits).map_err(refused)?;
         let property = documents.problem().property();
         counterexample.fit(property.inputs(), property.outputs).map_err(refused)?;
+        if !documents.problem().program().is_rational() {
+            return Err(Failure::Rejected(Reason::WitnessIrrational.into()));
+        }
         let standing = documents.problem().standing(&counterexample.point());
         let standing = standing.map_err(|_| Failure::Rejected(Reason::Internal("a point that fits").into()))?;
         Ok(Examined::new(counterexample, standing, &documents))

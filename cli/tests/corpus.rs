@@ -1,6 +1,6 @@
 //! Every case under `certs/accept` and `certs/reject`, through the binary.
 //!
-//! A case is a folder (a bundle) or a `.json` file (a graph). Beside it may stand `<name>.args`: further arguments, one a line, paths from
+//! A case is a folder (a bundle) or a `.json` file (a graph, an enclosure). Beside it may stand `<name>.args`: further arguments, one a line, paths from
 //! the root of the repository. The folder of an accepted case is its certificate kind, that of a rejected case the code expected.
 
 use crate::support::{certkern, entries, root, text};
@@ -19,6 +19,8 @@ const WITHOUT_CASE: &[(&str, &str)] = &[
     ("limit.tensors", "needs a file of 50 MB; tested in kernel/wire with smaller limits"),
     ("limit.property-expressions", "needs a file of 80 MB; tested in kernel/wire with smaller limits"),
     ("limit.nodes", "needs a document of 50 MB; tested in kernel/graph with smaller limits"),
+    ("limit.expression-nodes", "needs a document of 10 MB; tested in kernel/claims"),
+    ("limit.expression-bits", "needs a document of 1 MB; tested in kernel/claims with smaller limits"),
     ("limit.row-length", "needs a network of its own with two million coordinates; tested in kernel/claims"),
     ("limit.path-elements", "needs a wide network with a deep tree; tested in kernel/claims with smaller limits"),
     ("limit.tree-nodes", "needs a file of 1.3 GB; tested in kernel/claims with smaller limits"),

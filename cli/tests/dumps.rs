@@ -44,20 +44,11 @@ fn our_own_dumps_are_accepted() {
     all(&dumps, 3 + 4);
 }
 
+/// Seven ReLU networks and one of sigmoids.
 #[test]
-fn real_relu_runs_are_accepted() {
+fn real_runs_are_accepted() {
     let Some(shared) = shared() else { return };
     let mut dumps = entries(&shared.join("abcrown_dumps"));
-    dumps.retain(|path| path.is_dir() && !text(path).contains("sigmoid"));
-    all(&dumps, 7);
-}
-
-#[test]
-fn a_sigmoid_network_is_refused_by_name() {
-    let Some(shared) = shared() else { return };
-    let scratch = tempfile::tempdir().unwrap();
-    let run = import(&shared.join("abcrown_dumps/digits_sigmoid_1404_0.08_root"), &scratch.path().join("bundle"));
-    assert_eq!((run.code, run.stdout.as_str()), (2, ""));
-    assert!(run.stderr.contains("Sigmoid is not supported"), "{}", run.stderr);
-    assert!(!scratch.path().join("bundle").exists());
+    dumps.retain(|path| path.is_dir());
+    all(&dumps, 8);
 }

@@ -25,10 +25,10 @@ fn bundles_come_from_their_dumps() {
     assert_eq!(dumps.len(), 3 + 4);
 }
 
-/// `certs/make/digests.py` is written from `schemas/SPEC.md` alone; for each bundle and graph it prints the claim digest.
+/// `certs/make/digests.py` is written from `schemas/SPEC.md` alone; for each bundle, graph and enclosure it prints the claim digest.
 #[test]
 fn the_python_reference_agrees() {
-    let cases: Vec<_> = ["leaves", "witness", "graph"]
+    let cases: Vec<_> = ["leaves", "witness", "graph", "enclosure"]
         .iter()
         .flat_map(|kind| entries(&root().join("certs/accept").join(kind)))
         .collect();

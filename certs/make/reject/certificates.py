@@ -11,6 +11,7 @@ from reject.witness import witness
 
 SMALL = "small_relu"
 SHARED = "shared_tree"
+TANH = "small_tanh"
 Tensors = dict[str, Tensor]
 Edit = Callable[[Tensors], None]
 TREE = ["tree.kind", "tree.node", "tree.coordinate", "tree.threshold", "tree.bounds"]
@@ -24,6 +25,7 @@ def cases(make: Maker) -> None:
     domains(make)
     unproved(make)
     bound_again(make)
+    curved(make)
 
 
 def to(name: str, place: int, value: float) -> Edit:
@@ -272,3 +274,30 @@ def bound_again(make: Maker) -> None:
         false = case.name.startswith("again_") and case.code == code
         if false and (isinstance(case.content, bytes) or witness(case.content) is None):
             raise ValueError(f"{case.name}: no counterexample on the grid")
+
+
+def curved(make: Maker) -> None:
+    """Slopes of upper lines, of a function that bends both ways."""
+    upper = ["leaf.2.high", "leaf.4.high"]
+
+    def case(code: str, name: str, edit: Edit, words: str) -> None:
+        make.tensors(code, f"tanh_{name}", TANH, HINTS, edit, words)
+
+    def left_out(tensors: Tensors) -> None:
+        for name in upper:
+            del tensors[name]
+
+    def zero(tensors: Tensors) -> None:
+        tensors.update({name: tensor("F32", [2, 8], [0] * 16) for name in upper})
+
+    def shorter(tensors: Tensors) -> None:
+        tensors[upper[0]] = tensor("F32", [2, 7], elements(tensors[upper[0]])[:14])
+
+    def misspelled(tensors: Tensors) -> None:
+        tensors["leaf.2.upper"] = tensors.pop(upper[0])
+
+    case("leaf.unproved", "high_left_out", left_out, "upper lines of tanh at leaves with the default slopes")
+    case("leaf.unproved", "high_zero", zero, "upper lines of tanh at leaves with slopes 0")
+    case("hint.domain", "high_nan", to(upper[1], 9, float("nan")), "a slope of an upper line that is NaN")
+    case("tensors.shape", "high", shorter, "slopes of upper lines for seven of eight columns")
+    case("tensors.unused", "high_misspelled", misspelled, "slopes of upper lines under another name")

@@ -90,7 +90,7 @@ def operators(make: Maker) -> None:
     make.document(code, "sort", CHAPTER, '"relu"', '"sort"', "the operator sort")
     make.document(code, "capital", CHAPTER, '"relu"', '"ReLU"', "relu with capital letters")
     make.document(code, "empty", CHAPTER, '"relu"', '""', "an operator without a name")
-    make.document(code, "tanh", CHAPTER, '"relu"', '"tanh"', "an operator outside the table")
+    make.document(code, "tan", CHAPTER, '"relu"', '"tan"', "an operator outside the table")
     code = "graph.arity"
     make.document(
         code, "relu_of_two", CHAPTER, '"parents": [0]', '"parents": [0, 0]', "a relu of two parents"

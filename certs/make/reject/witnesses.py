@@ -44,6 +44,16 @@ def cases(make: Maker) -> None:
         "a bound 10^-8 above the output, bound again",
         again=True,
     )
+    make.text(
+        "witness.irrational",
+        "tanh",
+        SEVENTHS,
+        "graph.json",
+        '{"id": 2, "kind": "relu"',
+        '{"id": 2, "kind": "tanh"',
+        "a tanh for a relu, bound again",
+        again=True,
+    )
     point(
         "hint.shape",
         "witness_longer",

@@ -15,6 +15,9 @@ pub(crate) fn open(
     limits: &Limits,
 ) -> Result<Vec<Rational>, Rejection> {
     let point = read(bytes, limits).map_err(|rejection| rejection.in_file(name))?;
+    if !documents.problem().program().is_rational() {
+        return Err(Reason::WitnessIrrational.into());
+    }
     let inputs = documents.problem().property().inputs();
     if point.len() != inputs {
         let text = format!("the point has {} coordinates, the network {inputs} inputs", point.len());

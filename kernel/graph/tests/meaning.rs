@@ -1,7 +1,7 @@
 //! The meaning of every operator, against an evaluator that works with multi-indices and shares nothing with the lowering.
 
 use certkern_core::interval::Interval;
-use certkern_core::num::Dyadic;
+use certkern_core::num::{Dyadic, Rational};
 use certkern_core::program::{Primitive, Program};
 use certkern_graph::Graph;
 use certkern_wire::Limits;
@@ -361,4 +361,40 @@ fn numbers_are_rounded_once_to_binary64_and_then_exact() {
     // 0.1 in binary64 is 3602879701896397 / 2^55.
     assert_eq!(value[0], Interval::point(Dyadic::new(3_602_879_701_896_397_i64, -55)));
     assert_eq!(value[1], Interval::point(Dyadic::zero()));
+}
+
+/// The functions of the library at 1/2 and at −2. The decimals, cut off below 10⁻²⁵ towards −∞, were computed from the exponential (in decimals of 60
+/// digits) and from the power series (in fractions).
+#[test]
+fn functions_at_two_points() {
+    let values: [(&str, [i128; 2]); 5] = [
+        ("sigmoid", [6_224_593_312_018_545_646_389_005, 1_192_029_220_221_175_559_402_708]),
+        ("tanh", [4_621_171_572_600_097_585_023_184, -9_640_275_800_758_168_839_464_138]),
+        ("softplus", [9_740_769_841_801_066_808_729_973, 1_269_280_110_429_724_964_437_268]),
+        ("sin", [4_794_255_386_042_030_002_732_879, -9_092_974_268_256_816_953_960_199]),
+        ("cos", [8_775_825_618_903_727_161_162_815, -4_161_468_365_471_423_869_975_683]),
+    ];
+    for (kind, decimals) in values {
+        let text = format!(
+            r#"{{"format":"torchlean.ir.v1","input_id":0,"output_ids":[1],"nodes":[
+            {{"id":0,"kind":"input","parents":[],"shape":[2,1]}},{{"id":1,"kind":"{kind}","parents":[0],"shape":[2,1]}}]}}"#
+        );
+        let graph = Graph::read(text.as_bytes(), None, &Limits::default()).unwrap();
+        let lowered = graph.lower().unwrap();
+        let Primitive::Univariate { function, argument: 0 } = &lowered.program.nodes()[1].primitive else { panic!() };
+        for (point, decimal) in [Dyadic::new(1, -1), Dyadic::new(-2, 0)].into_iter().zip(decimals) {
+            let value = function.image(&Interval::point(point)).unwrap();
+            let end = |decimal: i128| Rational::new(decimal.into(), 10_i128.pow(25).into());
+            let (lower, upper) = (value.lower.to_rational(), value.upper.to_rational());
+            assert!(lower <= upper && end(decimal) < lower && upper < end(decimal + 1), "{kind}: {lower} {upper}");
+        }
+        // The values between two points are among those of the interval; wrong shapes and arities are refused as for relu.
+        let image = function.image(&Interval { lower: Dyadic::new(-2, 0), upper: Dyadic::new(1, -1) }).unwrap();
+        let inner = function.image(&Interval::point(Dyadic::new(-1, -2))).unwrap();
+        assert!(image.lower <= inner.lower && inner.upper <= image.upper, "{kind}");
+        for (of, to) in [("[2,1]}]}", "[1,2]}]}"), ("[0]", "[0,0]"), ("[0]", "[]")] {
+            let broken = text.replacen(of, to, 1);
+            assert!(broken != text && Graph::read(broken.as_bytes(), None, &Limits::default()).is_err(), "{broken}");
+        }
+    }
 }

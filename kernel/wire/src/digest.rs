@@ -195,9 +195,10 @@ pub fn payload_digest(tensors: &BTreeMap<(usize, &str), &Tensor>) -> PayloadDige
 
 /// The bytes of `values`, a few thousand at a time, since a hash dislikes small pieces.
 fn chunked<T: Copy, const N: usize>(sink: &mut Canonical, values: &[T], bytes: impl Fn(T) -> [u8; N]) {
-    for chunk in values.chunks(1024) {
-        let block: Vec<u8> = chunk.iter().flat_map(|value| bytes(*value)).collect();
-        sink.bytes(&block);
+    let mut block = [[0; N]; 1024];
+    for chunk in values.chunks(block.len()) {
+        block.iter_mut().zip(chunk).for_each(|(place, value)| *place = bytes(*value));
+        sink.bytes(block.get(..chunk.len()).unwrap_or_default().as_flattened());
     }
 }
 

@@ -256,6 +256,8 @@ pub enum Reason {
         /// By how much it misses.
         miss: String,
     },
+    /// `witness.irrational`: a function of the network has no rational values, so no point has exact outputs.
+    WitnessIrrational,
     /// `enclosure.query`: nodes that are no expressions.
     EnclosureQuery(&'static str),
     /// `enclosure.answer`: an answer that answers nothing, or not what was asked.
@@ -491,6 +493,7 @@ impl Reason {
             Self::LeafUnproved { .. } => "leaf.unproved",
             Self::WitnessRegion { .. } => "witness.region",
             Self::WitnessProperty { .. } => "witness.property",
+            Self::WitnessIrrational => "witness.irrational",
             Self::EnclosureQuery(_) => "enclosure.query",
             Self::EnclosureAnswer(_) => "enclosure.answer",
             Self::EnclosureRefuted { .. } => "enclosure.refuted",

@@ -6,7 +6,7 @@ use crate::dump::{Floats, Tensors, wrong_shape};
 use crate::error::ConvertError;
 use crate::hints::{self, Entry, OutTensor, u32s};
 use crate::manifest::{Leaf, Manifest};
-use crate::problem::{Problem, Relu};
+use crate::problem::{Neurons, Problem};
 use crate::relu_tree::{self, Literal, SplitLeaf};
 use crate::tree::{Source, Tree, TreeNode};
 use certkern_onnx::Dtype;
@@ -25,7 +25,7 @@ struct Context<'a> {
     manifest: &'a Manifest,
     tensors: &'a Tensors<'a>,
     problem: &'a Problem,
-    relus: Vec<Relu>,
+    neurons: Vec<Neurons>,
     groups: Groups,
     /// The claimed bounds and right-hand sides of all atoms at the root, if the dump has them.
     root_margins: Option<Vec<f64>>,
@@ -46,11 +46,11 @@ type Found = (Vec<Tree>, BTreeMap<usize, Closed>);
 /// A [`ConvertError`] that names the place in the dump.
 pub(crate) fn assemble(manifest: &Manifest, tensors: &Tensors, problem: &Problem) -> Result<Certificate, ConvertError> {
     check_norm(manifest)?;
-    let relus = problem.map_nodes(manifest)?;
+    let neurons = problem.map_nodes(manifest)?;
     let region = problem.region(tensors)?;
     let groups = Groups::read(tensors, &problem.property)?;
     let root_margins = root_margins(tensors, &groups)?;
-    let context = Context { manifest, tensors, problem, relus, groups, root_margins };
+    let context = Context { manifest, tensors, problem, neurons, groups, root_margins };
     let (mut trees, closed) = match (manifest.leaves.is_empty(), tensors.floats("box/x_L")?) {
         (false, Some(boxes)) if !boxes.values.is_empty() => return Err(ConvertError::MixedSplits),
         (true, Some(lower)) if !lower.values.is_empty() => context.box_trees(lower, &region)?,
@@ -107,7 +107,7 @@ fn rows_fit(tensor: &Floats, count: usize, shared: bool) -> Result<(), ConvertEr
 }
 
 impl Context<'_> {
-    /// The trees of a run with ReLU splits.
+    /// The trees of a run with splits of neurons.
     fn split_trees(&self) -> Result<Found, ConvertError> {
         let mut groups: BTreeMap<usize, Vec<SplitLeaf>> = BTreeMap::new();
         let mut closed = BTreeMap::new();
@@ -157,8 +157,8 @@ impl Context<'_> {
     fn split_leaf<'b>(&self, row: usize, leaf: &'b Leaf) -> Result<SplitLeaf<'b>, ConvertError> {
         let literals = leaf.splits.iter().map(|split| {
             let neuron = || format!("{}[{}]", split.layer, split.neuron);
-            let relu = self.relus.iter().find(|relu| relu.pre_name == split.layer && split.neuron < relu.width);
-            let relu = relu.ok_or_else(|| ConvertError::UnknownNode {
+            let split_here = |own: &&Neurons| own.pre_name == split.layer && split.neuron < own.width;
+            let neurons = self.neurons.iter().find(split_here).ok_or_else(|| ConvertError::UnknownNode {
                 place: format!("a split of leaf {}", leaf.id),
                 name: neuron(),
             })?;
@@ -169,7 +169,7 @@ impl Context<'_> {
             };
             Ok(Literal {
                 layer: &split.layer,
-                node: relu.pre,
+                node: neurons.pre,
                 coordinate: split.neuron,
                 at_least,
                 threshold: split.point.0,
@@ -310,7 +310,7 @@ impl Context<'_> {
         let mut set = "plain";
         // Slopes of the root would be no good in the boxes, where the run used the default slopes.
         if !trees.iter().any(|tree| tree.nodes.iter().any(of_box)) {
-            let bound_slopes = hints::bound_slopes(self.tensors, &self.relus)?;
+            let bound_slopes = hints::bound_slopes(self.tensors, &self.neurons)?;
             if !bound_slopes.is_empty() {
                 set = "slopes";
             }
@@ -319,8 +319,7 @@ impl Context<'_> {
                 Some([leaves, atoms, _]) => [*leaves, *atoms],
                 _ => [0; 2],
             };
-            let name = &self.manifest.final_name;
-            tensors.extend(hints::leaf_slopes(self.tensors, &self.relus, name, entries, leaves)?);
+            tensors.extend(hints::leaf_slopes(self.tensors, &self.neurons, self.manifest, entries, leaves)?);
         }
         let mut tree_of = vec![0; self.problem.property.disjuncts.len()];
         for (number, tree) in trees.iter().enumerate() {

@@ -14,6 +14,13 @@ pub enum ConvertError {
         /// Its type in auto_LiRPA.
         kind: String,
     },
+    /// The activations of the dump are not those of the graph, in order.
+    Activations {
+        /// The nodes of the dump and their types.
+        dump: Vec<String>,
+        /// The nodes of the graph and what they are.
+        graph: Vec<String>,
+    },
     /// A part of the input region that no leaf box covers.
     BoxGap {
         /// The disjunct.
@@ -127,13 +134,6 @@ pub enum ConvertError {
         path: Path,
         /// The ids of the first few of them.
         leaves: Vec<u64>,
-    },
-    /// The ReLUs of the dump are not as many as those of the graph.
-    NodeCount {
-        /// The activation nodes of the dump.
-        dump: Vec<String>,
-        /// The `relu` nodes of the graph.
-        graph: Vec<usize>,
     },
     /// A node of the dump stands before one that it reads.
     NodeOrder(String),
@@ -333,6 +333,7 @@ impl ConvertError {
     fn file(&self) -> Option<&'static str> {
         match self {
             Self::Activation { .. }
+            | Self::Activations { .. }
             | Self::DisjunctOpen { .. }
             | Self::Format(_)
             | Self::Gap { .. }
@@ -341,7 +342,6 @@ impl ConvertError {
             | Self::Manifest(_)
             | Self::MixedSplits
             | Self::NoCommonSplit { .. }
-            | Self::NodeCount { .. }
             | Self::NodeOrder(_)
             | Self::NodeSize { .. }
             | Self::Norm(_)
@@ -379,8 +379,14 @@ impl fmt::Display for ConvertError {
         }
         match self {
             Self::Activation { node, kind } => {
-                write!(f, "node {node} is a {kind}; only dumps of ReLU networks can be converted")
+                write!(f, "node {node} is a {kind}; only ReLU, sigmoid and tanh can be converted")
             }
+            Self::Activations { dump, graph } => write!(
+                f,
+                "the activations of the dump are [{}], those of the graph [{}]; use the ONNX file of the run",
+                dump.join(", "),
+                graph.join(", ")
+            ),
             Self::BoxGap { disjunct, region } => {
                 write!(f, "disjunct {disjunct}: no leaf box covers {region}; {DUMP_ALL}, with input clipping off")
             }
@@ -441,13 +447,6 @@ impl fmt::Display for ConvertError {
             Self::NoCommonSplit { disjunct, path, leaves } => write!(
                 f,
                 "disjunct {disjunct}: {path} the leaves {leaves:?} have no split in common, so they cover no region as a tree; {DUMP_ALL}"
-            ),
-            Self::NodeCount { dump, graph } => write!(
-                f,
-                "the dump has {} ReLU nodes ({}), the graph {} ({graph:?}); use the ONNX file of the run",
-                dump.len(),
-                dump.join(", "),
-                graph.len()
             ),
             Self::NodeOrder(node) => {
                 write!(f, "node {node} stands before one that it reads; write the nodes in evaluation order")

@@ -4,11 +4,12 @@
 //! as hints; the kernel recomputes every bound. A leaf set that covers nothing as a tree is refused here with the place of the gap,
 //! so that the user learns what is wrong with the dump; a bad multiplier is passed on for the kernel to refuse.
 //!
-//! What a dump must hold: one box region; ReLU as the only activation; for ReLU splits the leaves with their splits, for input splits the
-//! boxes, without clipping. Leaves that used tighter bounds than those of the root (`own_interm`) are converted with the root bounds.
+//! What a dump must hold: one box region; ReLU, sigmoid and tanh as the only activations with hints; for splits of neurons the leaves with
+//! their splits, for input splits the boxes, without clipping. Leaves that used tighter bounds than those of the root (`own_interm`) are converted with the root bounds.
 
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
+mod activation;
 mod box_tree;
 mod bundle;
 mod certificate;

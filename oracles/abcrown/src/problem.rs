@@ -1,5 +1,6 @@
 //! What a dump is about: the graph and the exact property, and where the nodes of the dump stand in them.
 
+use crate::activation::Activation;
 use crate::dump::Tensors;
 use crate::error::ConvertError;
 use crate::manifest::{Manifest, Node};
@@ -16,20 +17,22 @@ pub(crate) struct Problem {
     pub(crate) outputs: Vec<usize>,
     /// The sizes of all nodes.
     pub(crate) widths: Vec<usize>,
-    /// The `relu` nodes in order, each with its argument.
-    pub(crate) relus: Vec<(usize, usize)>,
+    /// The activations in order, each with its node and its argument.
+    pub(crate) activations: Vec<(Activation, usize, usize)>,
     /// The property.
     pub(crate) property: Property,
 }
 
-/// A ReLU of the dump and of the graph.
+/// An activation of the dump and of the graph.
 #[derive(Clone, Debug)]
-pub(crate) struct Relu {
+pub(crate) struct Neurons {
+    /// What it computes.
+    pub(crate) activation: Activation,
     /// The activation, as the dump names it.
     pub(crate) act_name: String,
     /// Its argument, as the dump names it.
     pub(crate) pre_name: String,
-    /// The `relu` node of the graph.
+    /// The node of the graph.
     pub(crate) act: usize,
     /// Its argument in the graph.
     pub(crate) pre: usize,
@@ -41,12 +44,14 @@ impl Problem {
     /// The problem of a graph and a property.
     pub(crate) fn new(graph: &Graph, property: Property) -> Self {
         let nodes = graph.nodes();
-        let relus = nodes.iter().enumerate().filter(|(_, node)| node.kind() == "relu");
+        let activations = nodes.iter().enumerate().filter_map(|(act, node)| {
+            Some((Activation::of_graph(node.kind())?, act, *node.parents().first()?))
+        });
         Self {
             input: graph.input_id(),
             outputs: graph.output_ids().to_vec(),
             widths: nodes.iter().map(certkern_graph::Node::width).collect(),
-            relus: relus.filter_map(|(act, node)| Some((act, *node.parents().first()?))).collect(),
+            activations: activations.collect(),
             property,
         }
     }
@@ -55,26 +60,27 @@ impl Problem {
         self.widths.get(node).copied().unwrap_or(0)
     }
 
-    /// The ReLUs of the dump, in order, at their places in the graph.
+    /// The activations of the dump, in order, at their places in the graph.
     ///
     /// # Errors
     /// A [`ConvertError`] naming the nodes that do not fit.
-    pub(crate) fn map_nodes(&self, manifest: &Manifest) -> Result<Vec<Relu>, ConvertError> {
+    pub(crate) fn map_nodes(&self, manifest: &Manifest) -> Result<Vec<Neurons>, ConvertError> {
         check_order(&manifest.nodes)?;
-        if let Some(other) = manifest.root_alpha.iter().find(|alpha| alpha.kind != "BoundRelu") {
+        if let Some(other) = manifest.root_alpha.iter().find(|alpha| Activation::of_dump(&alpha.kind).is_none()) {
             return Err(ConvertError::Activation { node: other.act.clone(), kind: other.kind.clone() });
         }
         self.map_ends(manifest)?;
-        let activations: Vec<&Node> =
-            manifest.nodes.iter().filter(|node| node.kind == "BoundRelu" && node.perturbed).collect();
-        if activations.len() != self.relus.len() {
-            return Err(ConvertError::NodeCount {
-                dump: activations.iter().map(|node| node.name.clone()).collect(),
-                graph: self.relus.iter().map(|(act, _)| *act).collect(),
+        let perturbed = manifest.nodes.iter().filter(|node| node.perturbed);
+        let found: Vec<(Activation, &Node)> =
+            perturbed.filter_map(|node| Some((Activation::of_dump(&node.kind)?, node))).collect();
+        if !found.iter().map(|(kind, _)| kind).eq(self.activations.iter().map(|(kind, ..)| kind)) {
+            return Err(ConvertError::Activations {
+                dump: found.iter().map(|(_, node)| format!("{} ({})", node.name, node.kind)).collect(),
+                graph: self.activations.iter().map(|(kind, act, _)| format!("{act} ({kind:?})")).collect(),
             });
         }
-        let mut relus = Vec::with_capacity(activations.len());
-        for (node, &(act, pre)) in activations.into_iter().zip(&self.relus) {
+        let mut neurons = Vec::with_capacity(found.len());
+        for ((activation, node), &(_, act, pre)) in found.into_iter().zip(&self.activations) {
             let argument = node.inputs.first().and_then(|name| find(&manifest.nodes, name)).ok_or_else(|| {
                 ConvertError::UnknownNode {
                     place: format!("the argument of {}", node.name),
@@ -83,7 +89,8 @@ impl Problem {
             })?;
             self.same_size(node, act)?;
             self.same_size(argument, pre)?;
-            relus.push(Relu {
+            neurons.push(Neurons {
+                activation,
                 act_name: node.name.clone(),
                 pre_name: argument.name.clone(),
                 act,
@@ -91,7 +98,7 @@ impl Problem {
                 width: self.width(act),
             });
         }
-        Ok(relus)
+        Ok(neurons)
     }
 
     /// Checks that the input and the output of the dump are those of the graph.

@@ -328,11 +328,60 @@ fn damaged_boxes_are_named_by_their_coordinates() {
     assert!(text.contains("no leaf box covers") || text.contains("boxes 7 and 8 both cover"), "{text}");
 }
 
+/// The sigmoid run closed at its root: for every row of every start node and for each neuron there is a lower and an upper line.
 #[test]
-fn a_sigmoid_network_is_refused() {
+fn tangent_points_of_a_sigmoid_run_become_slopes() {
     let Some(dump) = Dump::read("digits_sigmoid_1404_0.08_root") else { return };
-    let text = dump.error();
-    assert!(text.to_lowercase().contains("sigmoid"), "{text}");
+    let bundle = dump.convert().unwrap();
+    let written = document(&bundle);
+    assert_eq!((&written["trees"], &written["bounds"]), (&vec![0; 9].into(), &serde_json::json!(["slopes"])));
+    let certificate = SafeTensors::deserialize(&bundle.files["cert.safetensors"]).unwrap();
+    let graph: Value = serde_json::from_slice(&bundle.files["graph.json"]).unwrap();
+    let acts: Vec<usize> =
+        (0..graph["nodes"].as_array().unwrap().len()).filter(|n| graph["nodes"][n]["kind"] == "sigmoid").collect();
+    let [first, second] = acts[..] else { panic!("{acts:?}") };
+    let start = graph["nodes"][second]["parents"][0].as_u64().unwrap();
+    let sigmoid = |x: f64| 1.0 / (1.0 + (-x).exp());
+    let steepness = |x: f64| sigmoid(x) * (1.0 - sigmoid(x));
+    let ends: Vec<(f64, f64)> = {
+        let [lower, upper] = ["l", "u"].map(|side| dump.floats(&format!("root/interm//35/{side}")));
+        lower.into_iter().zip(upper).map(|(l, u)| (f64::from(l), f64::from(u))).collect()
+    };
+    let points = dump.floats("best_alpha//36//37/val");
+    let names = ["lower", "lower.high", "upper", "upper.high"];
+    let values = names.map(|side| floats(&certificate, &format!("bounds.0.{start}.{first}.{side}")));
+    let (mut of_one_sign, mut touching) = (0, 0);
+    for place in 0..32 * 32 {
+        let (l, u) = ends[place % 32];
+        let point = |kind: usize, pass: usize| f64::from(points[(2 * kind + pass) * 1024 + place]).clamp(l, u);
+        for pass in 0..2 {
+            let (low, high) = (f64::from(values[2 * pass][place]), f64::from(values[2 * pass + 1][place]));
+            let chord = (sigmoid(u) - sigmoid(l)) / (u - l);
+            let close = |a: f64, b: f64| (a - b).abs() < 1e-6;
+            if l >= 0.0 {
+                assert!(close(low, chord) && close(high, steepness(point(0, pass))));
+                of_one_sign += 1;
+            } else if u <= 0.0 {
+                assert!(close(high, chord) && close(low, steepness(point(1, pass))));
+                of_one_sign += 1;
+            } else {
+                // A chord, the tangent of the dump, or the last one that bounds the curve: it is no steeper than that of the dump.
+                let (below, above) = (point(2, pass).min(0.0), point(3, pass).max(0.0));
+                assert!(close(low, chord) || low <= steepness(below) + 1e-6, "{low} {l} {u}");
+                assert!(close(high, chord) || high <= steepness(above) + 1e-6, "{high} {l} {u}");
+                touching += usize::from(close(low, steepness(below))) + usize::from(close(high, steepness(above)));
+            }
+        }
+    }
+    // Counted in the dump: 15 of the 32 neurons have one sign.
+    assert_eq!(of_one_sign, 2 * 32 * 15);
+    assert!(touching > 0);
+    // The row that was optimised belongs to one disjunct; the others have the slopes that the run starts from.
+    for act in acts {
+        for field in ["slope", "high"] {
+            assert_eq!(certificate.tensor(&format!("leaf.{act}.{field}")).unwrap().shape(), [9, 32]);
+        }
+    }
 }
 
 #[test]

@@ -190,8 +190,8 @@ const TABLE: &[Case] = &[
     // What it says of the network.
     ("a ball of norm 2", SMALL, |d| d.json("/norm", |norm| *norm = json!(2)),
         Refused(&["manifest.json: norm is 2", "specification.norm: .inf"])),
-    ("a sigmoid", SMALL, |d| d.json("/root_alpha/0/type", |kind| *kind = json!("BoundSigmoid")),
-        Refused(&["manifest.json: node /10 is a BoundSigmoid", "only dumps of ReLU networks"])),
+    ("a sine", SMALL, |d| d.json("/root_alpha/0/type", |kind| *kind = json!("BoundSin")),
+        Refused(&["manifest.json: node /10 is a BoundSin", "only ReLU, sigmoid and tanh"])),
     ("a node of another size", SMALL, |d| d.json("/nodes/5/shape", |shape| *shape = json!([1, 5])),
         Refused(&["manifest.json: node /input holds 5 numbers", "use the ONNX file of the run"])),
     ("the network of another run", SMALL, |d| d.onnx = Dump::read(BOXES).onnx,

@@ -140,21 +140,27 @@ def arb_integers(x: arb) -> list[str]:
 
 
 def arb_of(mid: str, rad: str) -> arb:
-    """The ball of a report, exactly: midpoint and radius are `p/q` with a power of two for `q`."""
+    """The ball of a report, exactly. Midpoint and radius are `p/q` with a power of two for `q`, the radius with at most 30 bits, as Arb's are."""
     from flint import arb, arf, ctx, fmpz  # noqa: PLC0415
 
-    def dyadic(value: str) -> arb:
-        number = Fraction(value)
+    def dyadic(number: Fraction) -> arb:
         if number.denominator & (number.denominator - 1):
-            raise Unreadable(f"{value} is no dyadic number")
-        ctx.prec = max(ctx.prec, number.numerator.bit_length() + 2)
+            raise Unreadable(f"{number} is no dyadic number")
         return arb(arf((fmpz(number.numerator), fmpz(1 - number.denominator.bit_length()))))
 
+    midpoint, radius = Fraction(mid), Fraction(rad)
     kept = ctx.prec
+    ctx.prec = max(kept, midpoint.numerator.bit_length() + 2, 64)
     try:
-        return arb(dyadic(mid), dyadic(rad))
+        # The constructor cuts a radius to 30 bits and adds a unit: half a unit less comes out right.
+        unit = Fraction(2) ** ((radius.numerator.bit_length() - 1) - (radius.denominator.bit_length() - 1) - 29)
+        ball = arb(dyadic(midpoint), dyadic(max(radius - unit / 2, Fraction(0))))
+        mantissa, exponent = (int(part) for part in ball.rad().man_exp())
     finally:
         ctx.prec = kept
+    if mantissa * Fraction(2) ** exponent != radius:
+        raise Unreadable(f"{rad} is no radius of Arb")
+    return ball
 
 
 # ---- the files of TorchLean's oracle ----

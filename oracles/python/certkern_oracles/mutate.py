@@ -33,6 +33,7 @@ from .mutate_edits import (
 from .reference_read import Rejected, read_json
 
 ACCEPTED, UNPROVED, MALFORMED, LIMIT = range(4)  # exit codes
+UNSUPPORTED = 69  # of the reference alone: no verdict
 
 # The table -----------------------------------------------------------------------------------------------------------
 
@@ -203,6 +204,8 @@ def judge_reference(path):
         if error.code.startswith("limit."):
             return LIMIT, f"s LIMIT {error.code[6:]}"
         return UNPROVED if error.code in reference.NOT_PROVED else MALFORMED, f"s REJECTED {error.code}"
+    except graphs.Unsupported as error:
+        return UNSUPPORTED, str(error)
 
 
 def judge_binary(binary):
@@ -275,9 +278,9 @@ def main(arguments=None):
     for path in options.cases:
         for mutant in mutants(path, options.each, options.seed, options.family):
             judged = judge(mutant, judge_binary(options.binary))
-            names = ("accepted", "unproved", "malformed", "limit")
-            table[mutant.name][names[judged.reference[0]]] += 1
-            if judged.same_line:
+            names = {ACCEPTED: "accepted", UNPROVED: "unproved", MALFORMED: "malformed", LIMIT: "limit"}
+            table[mutant.name][names.get(judged.reference[0], "not decided by the reference")] += 1
+            if judged.same_line or judged.reference[0] == UNSUPPORTED:
                 continue
             apart += not judged.same_class
             print("CLASS" if not judged.same_class else "code", Path(path).name, mutant.name, judged.reference[1], "|",

@@ -145,12 +145,12 @@ def back(program, bounds, row, constant, slopes):
             constant += sum(a * value.constant[i] for i, a in entries.items())
             numbers, unit = graphs.integers(entries.values())
             for p, scale, matrix in value.terms:
-                sums = defaultdict(int)
+                sums, factor = defaultdict(int), scale * unit
                 for i, a in zip(entries, numbers):
                     for j, w in matrix[i]:
                         sums[j] += a * w
                 for j, total in sums.items():
-                    rows[p][j] += total * scale * unit
+                    rows[p][j] += total * factor
     return constant
 
 
@@ -202,6 +202,7 @@ def is_unsafe(graph, program, prop, point):
 def check_witness(graph, prop, document):
     """WITNESS. Premise: the point lies in X and its values in a disjunct, exactly. Conclusion: the property fails."""
     point = formatted(document, "certkern.witness.v1", {"x": [rational]})["x"]
+    require(all(node.kind not in graphs.FUNCTIONS for node in graph.nodes), "witness.irrational")
     require(len(point) == len(prop.box), "hint.shape", "a coordinate for each input")
     require(all(low <= x <= high for x, (low, high) in zip(point, prop.box)), "witness.region")
     require(is_unsafe(graph, graphs.program(graph), prop, point), "witness.property")
@@ -267,6 +268,7 @@ def check_leaves(graph, prop, document, hints):
     """CASES, SPLIT and SCOPE. Conclusion: each disjunct is refuted by its tree, on X_d if the tree serves no other,
     else on X. Bounds were proved at the leaf or above it and used no row that other disjuncts lack. The leaves cover:
     the children of a split share τ."""
+    graphs.require_rational(graph)
     nodes, tables, entries = read_leaves(graph, prop, document, hints)
     program = graphs.program(graph)
     for k, (group, split, chosen, depth) in enumerate(nodes):
@@ -425,6 +427,9 @@ def main(arguments=None):
         group, _, name = error.code.partition(".")
         code, report = 3 if group == "limit" else 1 if error.code in NOT_PROVED else 2, {"reason": str(error)}
         verdict = f"s LIMIT {name}" if group == "limit" else f"s REJECTED {error.code}"
+    except graphs.Unsupported as error:
+        print(error)
+        return 69
     except (argparse.ArgumentError, OSError) as error:
         print(error, file=sys.stderr)
         return 64

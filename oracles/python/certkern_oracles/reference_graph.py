@@ -12,6 +12,13 @@ from .reference_read import Number, Rejected, Tensor, binary64, natural, require
 MEMBERS = {"id": natural, "kind": str, "parents": [natural], "shape": [natural]}
 COMMON = ("value_kind", "debug_target", "onnx_op_type", "onnx_name")
 
+FUNCTIONS = ("sigmoid", "tanh", "softplus", "sin", "cos")  # without rational values: read here, and not decided
+
+
+class Unsupported(Exception):
+    """What the reference gives no verdict on."""
+
+
 # Operators -----------------------------------------------------------------------------------------------------------
 
 
@@ -60,7 +67,7 @@ OPERATORS = {
     "input": (0, 0, {}, {}, lambda a, own: own),
     "const": (0, 0, {"value_shape?": L}, {"values": ["value_shape"]}, lambda a, own: a.setdefault("value_shape", own)),
     **dict.fromkeys(("add", "sub"), (2, 2, {}, {}, lambda a, own, p, q: p == q and p)),
-    **dict.fromkeys(("relu", "detach"), (1, 1, {}, {}, lambda a, own, p: p)),
+    **dict.fromkeys(("relu", "detach", *FUNCTIONS), (1, 1, {}, {}, lambda a, own, p: p)),
     "sum": (1, 1, {}, {}, lambda a, own, p: []),
     "linear": (1, 1, {"in_dim?": N, "out_dim?": N}, {"weight": ["out_dim", "in_dim"], "bias": ["out_dim"]},
                lambda a, own, p: p != [] and a.setdefault("in_dim", p[-1]) == p[-1]
@@ -190,6 +197,13 @@ def places(shape):
 def program(graph):
     """What each node denotes: None for the input, the parent for a relu, else an Affine."""
     return [meaning(node, [graph.nodes[p] for p in node.parents]) for node in graph.nodes]
+
+
+def require_rational(graph):
+    """Whether `program` knows every operator."""
+    for node in graph.nodes:
+        if node.kind in FUNCTIONS:
+            raise Unsupported(f"reference: operator {node.kind} not supported")
 
 
 def meaning(node, sources):

@@ -13,7 +13,7 @@ import unittest
 from pathlib import Path
 
 from certkern_oracles import mutate, reference
-from certkern_oracles.mutate import ACCEPTED, FAMILIES, LIMIT, MALFORMED, UNPROVED
+from certkern_oracles.mutate import ACCEPTED, FAMILIES, LIMIT, MALFORMED, UNPROVED, UNSUPPORTED
 from certkern_oracles.mutate_edits import Case
 from certkern_oracles.reference_read import Rejected
 
@@ -40,7 +40,8 @@ LATER_LEAF = ("hint.shape", "leaf.unproved")
 
 
 def cases():
-    return sorted(path for kind in (ROOT / "certs/accept").iterdir() for path in kind.iterdir())
+    """The accepted cases of the kinds that the reference has."""
+    return sorted(path for kind in reference.PROPOSITIONS for path in (ROOT / "certs/accept" / kind).iterdir())
 
 
 def size(path):
@@ -68,7 +69,7 @@ def code(line):
 
 def disagreement(judged):
     """What is wrong with the two verdicts; None if they agree, but for two faults in one mutant."""
-    if judged.same_line:
+    if judged.same_line or judged.reference[0] == UNSUPPORTED:
         return None
     codes = (code(judged.reference[1]), code(judged.other[1]))
     if codes == LATER_LEAF or (judged.same_class and codes in TWO_FAULTS):
@@ -89,6 +90,8 @@ def outcome(judged, original):
     """What is wrong with the verdict of a mutant that is itself as its family says; None if nothing."""
     mutant, (exit_code, line) = judged.mutant, judged.reference
     family = FAMILIES[mutant.name]
+    if exit_code == UNSUPPORTED:
+        return None
     if mutant.unbound:
         return None if code(line).startswith("bind.") or not well_formed(mutant.case) else f"not bound, yet {line}"
     if exit_code != ACCEPTED:
@@ -153,6 +156,9 @@ class Mutation(unittest.TestCase):
         print(f"\nmutants: {len(self.judged)} of {len(table)} families, {same} with the same verdict; accepted "
               f"{total[ACCEPTED]}, unproved {total[UNPROVED]}, malformed {total[MALFORMED]}, limits {total[LIMIT]}; "
               f"left out for time {self.left_out}", file=sys.stderr)  # fmt: skip
+        unknown = collections.Counter(j.reference[1] for _, j in self.judged if j.reference[0] == UNSUPPORTED)
+        for reason, count in sorted(unknown.items()):
+            print(f"SKIPPED: {count} mutants, {reason}", file=sys.stderr)
         for name in sorted(table):
             if table[name][ACCEPTED]:
                 print(f"  accepted {table[name][ACCEPTED]:3} {name:24} {FAMILIES[name].holds}", file=sys.stderr)

@@ -14,6 +14,7 @@ from pathlib import Path
 
 try:
     from jsonschema import Draft202012Validator
+    from referencing import Registry, Resource
 except ModuleNotFoundError as error:
     raise unittest.SkipTest(f"SKIPPED: {error}") from error
 
@@ -22,6 +23,7 @@ CERTS = ROOT / "certs"
 DUMPS = ROOT.parent / "shared/data/abcrown_dumps"
 BINARY = Path(os.environ.get("CERTKERN", ROOT / "target/release/certkern"))
 SCHEMAS = {path.name.removesuffix(".schema.json"): json.loads(path.read_text()) for path in sorted((ROOT / "schemas").glob("*.schema.json"))}
+REGISTRY = Registry().with_resources((schema["$id"], Resource.from_contents(schema)) for schema in SCHEMAS.values())
 
 # Codes of faults in the structure of a JSON document, with the exceptions among their cases, each with why no schema sees it.
 STRUCTURAL = {
@@ -46,6 +48,16 @@ STRUCTURAL = {
         "padding_of_one.json": "a list as long as another attribute says",
     },
     "graph.output": {"no_node.json": "an id that is no node"},
+    "enclosure.answer": {
+        "negative_radius.json": "the sign of a number in a string",
+        "precision_less.json": "two fields that must agree",
+        "precision_more.json": "two fields that must agree",
+        "precision_none.json": "two fields that must agree",
+        "precision_unasked.json": "two fields that must agree",
+        "value_missing.json": "a list as long as another",
+        "value_more.json": "a list as long as another",
+    },
+    "limit.precision": {},
     "graph.unsupported-op": {},
 }
 # Codes of JSON that a schema never sees: either it is no JSON at all, or a parser has dropped what is wrong.
@@ -53,7 +65,7 @@ BEFORE_SCHEMAS = {"json.syntax", "json.encoding", "json.trailing", "json.duplica
 
 
 def validator(name):
-    return Draft202012Validator(SCHEMAS[name])
+    return Draft202012Validator(SCHEMAS[name], registry=REGISTRY)
 
 
 def faults(name, document):
@@ -63,7 +75,9 @@ def faults(name, document):
 def documents(case):
     """(schema, document) for each JSON file of a case: a graph, or a bundle of the kind and with the files that its manifest names."""
     if case.is_file():
-        yield "graph", json.loads(case.read_text())
+        document = json.loads(case.read_text())
+        enclosure = isinstance(document, dict) and document.get("format") == "certkern.enclosure.v1"
+        yield "enclosure" if enclosure else "graph", document
         return
     manifest = json.loads((case / "bundle.json").read_text())
     yield "bundle", manifest
@@ -89,7 +103,8 @@ def manifests(folder):
 class Schemas(unittest.TestCase):
     def test_schemas_are_good_and_their_examples_too(self):
         self.assertEqual(
-            sorted(SCHEMAS), ["abdump-0", "bundle", "counterexample", "graph", "leaves", "property", "report", "witness"]
+            sorted(SCHEMAS),
+            ["abdump-0", "bundle", "counterexample", "enclosure", "enclosure-answer", "enclosure-query", "graph", "leaves", "property", "report", "witness"],
         )
         for name, schema in SCHEMAS.items():
             with self.subTest(schema=name):
@@ -101,7 +116,7 @@ class Schemas(unittest.TestCase):
                     self.assertEqual(faults(name, example), [])
 
     def test_numbers_are_spelled_alike_everywhere(self):
-        spelled = {name: SCHEMAS[name]["$defs"]["number"] for name in ("property", "leaves", "witness", "counterexample")}
+        spelled = {name: SCHEMAS[name]["$defs"]["number"] for name in ("property", "leaves", "witness", "counterexample", "enclosure-query", "enclosure-answer")}
         self.assertEqual(len({json.dumps(number) for number in spelled.values()}), 1)
         number = Draft202012Validator(spelled["property"])
         for good in (0, -1.5, "0", "-12.50e-3", "1/3", "-7/20", "0x1.8p-3", "-0X.8P+0", "0x1p0", "1e999"):
@@ -117,7 +132,7 @@ class Schemas(unittest.TestCase):
                 with self.subTest(path=f"{path.parent.name}/{path.name}", schema=schema):
                     self.assertEqual(faults(schema, document), [])
         print(f"\naccepted documents: {counts}")
-        for schema in ("bundle", "graph", "leaves", "witness", "property"):
+        for schema in ("bundle", "graph", "leaves", "witness", "property", "enclosure"):
             self.assertGreater(counts.get(schema, 0), 1, schema)
 
     def test_dumps(self):
@@ -176,8 +191,9 @@ class Schemas(unittest.TestCase):
 
     @unittest.skipUnless(BINARY.is_file(), "SKIPPED: no built certkern")
     def test_reports_of_the_binary(self):
-        chosen = {"accept": ("graph/chapter.json", "leaves/small_relu", "witness/sevenths"),
-                  "reject": ("bind.payload/digest", "json.type/strict", "leaf.unproved/again_bias", "limit.rank/shape.json", "witness.region/far")}
+        chosen = {"accept": ("graph/chapter.json", "leaves/small_relu", "witness/sevenths", "enclosure/functions.json"),
+                  "reject": ("bind.payload/digest", "json.type/strict", "leaf.unproved/again_bias", "limit.rank/shape.json", "witness.region/far",
+                             "enclosure.refuted/by_a_hair.json", "enclosure.undefined/pole.json")}
         for verdict, paths in chosen.items():
             for path in paths:
                 with self.subTest(path=path):

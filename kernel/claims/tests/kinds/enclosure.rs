@@ -266,6 +266,31 @@ fn nodes_that_are_no_expressions() {
     }
 }
 
+/// The answers are those of binary64, whose error is a unit in the last place or two.
+#[test]
+#[allow(clippy::disallowed_types, reason = "a test reads the clock")]
+fn ten_thousand_claims_take_less_than_a_second() {
+    let arguments: Vec<String> = (0..10_000).map(|i| format!("{}/1024", 2 * i - 9_999)).collect();
+    let numbers: Vec<[&str; 1]> = arguments.iter().map(|text| [text.as_str()]).collect();
+    let places: Vec<[usize; 1]> = (0..10_000).map(|i| [2 * i]).collect();
+    let pairs = numbers.iter().zip(&places);
+    let ops: Vec<Op<'_>> =
+        pairs.flat_map(|(number, place)| [("rational", &[][..], &number[..]), ("tanh", &place[..], &[][..])]).collect();
+    let outputs: Vec<usize> = places.iter().map(|[place]| place + 1).collect();
+    let value = |i: i32| format!("{{\"mid\":{:.17e},\"rad\":1e-15}}", (f64::from(2 * i - 9_999) / 1024.0).tanh());
+    let values: Vec<String> = (0..10_000).map(value).collect();
+    let values: Vec<&str> = values.iter().map(String::as_str).collect();
+    let document = certificate(&ops, &outputs, &values);
+    // The best of some, since other work may hold a run up.
+    let seconds = (0..5).map(|_| {
+        let start = std::time::Instant::now();
+        assert_eq!(check(&document).exit_code(), 0);
+        start.elapsed().as_secs_f64()
+    });
+    let best = seconds.fold(f64::INFINITY, f64::min);
+    assert!(best < 1.0, "{best} s");
+}
+
 #[test]
 fn budgets_have_names() {
     let one = r#"{"mid":0,"rad":1}"#;

@@ -82,3 +82,15 @@ fn a_point_without_a_reasonable_common_denominator_is_a_limit() {
     let verdict = Bundle { kind: "witness", graph, property, certificate, hints: Default::default() }.check();
     assert_eq!(verdict.line(), "s LIMIT denominator-bits");
 }
+
+#[test]
+fn a_network_without_rational_values_has_no_witness() {
+    // tanh(0) = 0 is rational, but that is nothing that the kernel knows.
+    let graph = GRAPH.replace("\"relu\"", "\"tanh\"");
+    assert_ne!(graph, GRAPH);
+    let certificate = r#"{"format":"certkern.witness.v1","x":[0]}"#.to_owned();
+    let verdict =
+        Bundle { kind: "witness", graph, property: above("-1"), certificate, hints: Default::default() }.check();
+    assert_eq!(verdict.line(), "s REJECTED witness.irrational");
+    assert!(verdict.report().text().contains("not rational"), "{}", verdict.report().text());
+}

@@ -3,7 +3,7 @@
 use crate::num::ieee::{BINARY64, Rounding};
 use crate::num::{Dyadic, Matrix, Rational};
 use num_bigint::{BigInt, BigUint};
-use num_traits::{One, Signed};
+use num_traits::{One, Signed, ToPrimitive};
 
 /// The largest magnitude that may enter (CHARGE).
 pub(crate) const LIMIT: f64 = power_of_two(100);
@@ -73,6 +73,12 @@ fn directed(mantissa: &BigInt, exponent: i64, denominator: &BigUint, upward: boo
 
 /// The double that is `value`, if there is one.
 pub(crate) fn exact(value: &Dyadic) -> Option<f64> {
+    if let (Some(mantissa), -960..=960) = (value.mantissa().to_i64(), value.exponent())
+        && mantissa.unsigned_abs() <= 1 << 53
+    {
+        #[allow(clippy::cast_precision_loss, reason = "at most 53 bits")]
+        return Some(mantissa as f64 * power_of_two(value.exponent()));
+    }
     let magnitude = value.mantissa().magnitude();
     let found = BINARY64.round(magnitude, &BigUint::one(), value.exponent(), Rounding::TowardsZero);
     found.exact.then(|| signed(found.bits, value.is_negative()))

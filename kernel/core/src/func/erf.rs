@@ -4,7 +4,7 @@ use super::{Constant, Declaration, SIGMOID};
 use crate::num::Real;
 use crate::num::real::length;
 use num_bigint::BigInt;
-use num_traits::{CheckedDiv, One, ToPrimitive, Zero};
+use num_traits::{One, ToPrimitive, Zero};
 
 pub(super) const FUNCTION: Declaration = Declaration {
     name: "erf",

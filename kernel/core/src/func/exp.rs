@@ -15,12 +15,7 @@ pub(super) const FUNCTION: Declaration =
     Declaration { name: "exp", shape: |_| Some(CONVEX), value: |x, _| x.exp(), slope: |x, _, _| x.exp() };
 
 impl Real {
-    /// `exp x`.
-    ///
-    /// `x = n·ln 2 + r` with `|r| ≤ 0.35`, and `exp |r/2^k|` is a Taylor sum, squared `k` times; its reciprocal has the odd terms subtracted. In
-    /// units `η` of the sum, each of its two parts is within `2N + 4`, so the relative error is at most `ρ = 6(N + 2)η`; a squaring makes `2ρ + ρ²` of it and
-    /// its rounding adds `1.5η` at most. After `k` of them it is below `2^k·(6N + 15)·η`, which the guard makes less than one unit, the last shift
-    /// costs another. An error `δ ≤ 1/2` of `r` costs at most `exp(0.36)·(exp δ − 1) < 2δ`.
+    /// `exp x`: `x = n·ln 2 + r` with `|r| ≤ 0.35`. An error `δ ≤ 1/2` of `r` costs at most `exp(0.36)·(exp δ − 1) < 2δ`.
     #[must_use]
     pub(crate) fn exp(&self) -> Self {
         match self.magnitude() {
@@ -34,20 +29,28 @@ impl Real {
     }
 
     fn small_exp(&self) -> Option<Self> {
-        let places = self.precision().saturating_add(8);
+        let places = self.useful(self.precision().saturating_add(8)).max(8);
         let parts = reduced(self, ln2, places)?;
         if error_length(parts.error) >= places {
             return None;
         }
-        let halved = Halved::new(parts.rest.abs(), places.unsigned_abs());
-        let (even, odd) = taylor(&halved.small, halved.places, false);
-        let mut value = if parts.rest.is_negative() { even - odd } else { even + odd };
-        for _ in 0..halved.times {
-            value = (&value * &value) >> halved.places;
-        }
-        value >>= halved.places.saturating_sub(places.unsigned_abs());
         let exponent = i64::try_from(&parts.periods).ok()?.saturating_sub(places);
         let error = parts.error.checked_mul(2)?.checked_add(2)?;
-        Some(Self::within(value, exponent, error, self.precision()))
+        Some(Self::within(exp_reduced(&parts.rest, places.unsigned_abs()), exponent, error, self.precision()))
     }
+}
+
+/// `exp r` for `|r| ≤ 1/2` in units of `2^-places`, within 2.
+///
+/// `exp |r/2^k|` is a Taylor sum, squared `k` times; its reciprocal has the odd terms subtracted. In units `η` of the sum, each of its two parts is within
+/// `2N + 4`, so the relative error is at most `ρ = 6(N + 2)η`; a squaring makes `2ρ + ρ²` of it and its rounding adds `1.7η` at most. After `k` of them it
+/// is below `2^k·(6N + 16)·η`, the error below 1.7 times that, which the guard makes less than one unit; the last shift costs another.
+pub(super) fn exp_reduced(r: &BigInt, places: u64) -> BigInt {
+    let halved = Halved::new(r, places);
+    let (even, odd) = taylor(&halved.small, halved.places, false);
+    let mut value = if r.is_negative() { even - odd } else { even + odd };
+    for _ in 0..halved.times {
+        value = (&value * &value) >> halved.places;
+    }
+    value >> halved.places.saturating_sub(places)
 }

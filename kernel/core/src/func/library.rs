@@ -77,7 +77,7 @@ impl Elementary {
         self.shape.domain.admits(z, false)
     }
 
-    /// A ball around `f(x)`, of relative radius at most `2^-bits` unless `f(x)` is zero or nearer to it than a fourfold precision shows.
+    /// A ball around `f(x)`, of relative radius at most `2^-bits` unless `f(x)` is zero, or nearer to it than some thousand bits show.
     ///
     /// # Errors
     /// A [`Refusal`].

@@ -1,10 +1,13 @@
 //! `log`, the natural logarithm.
 
 use super::constant::Constant;
-use super::series::{quotient, small_odd_series};
+use super::exp::exp_reduced;
+use super::series::{hint, odd_series, quotient, small_odd_series};
 use super::{CONCAVE, Declaration, Domain, End, Shape};
 use crate::num::Real;
 use crate::num::real::length;
+use num_bigint::BigInt;
+use num_traits::One;
 
 pub(super) const FUNCTION: Declaration = Declaration {
     name: "log",
@@ -29,22 +32,37 @@ impl Real {
         if k == 0 { rest } else { Constant::Ln2.real(self.precision()) * k + rest }
     }
 
-    /// `log(1 + u)` for `|u| ≤ 1/2`, with a small relative error.
-    ///
-    /// From the exponential: for any `h`, `log y = h + 2 atanh z` with `z = (w − 1)/(w + 1)`, `w = y·exp(−h)`. A good `h` makes `z` small; a bad one
-    /// costs precision only. Where `|u|` is below the precision, `|log(1 + u) − u| ≤ u²`.
+    /// `log(1 + u)` for `|u| ≤ 1/2`, with a small relative error. Where `|u|` is below the precision, `|log(1 + u) − u| ≤ u²`.
     #[must_use]
     pub(super) fn log1p_near_zero(&self) -> Self {
-        let Some(m) = self.magnitude() else { return self.clone() };
-        if m < self.precision().saturating_neg() {
-            return self + (self * self).around_zero();
+        match self.magnitude() {
+            None => self.clone(),
+            Some(m) if m < self.precision().saturating_neg() => self + (self * self).around_zero(),
+            Some(m) => self.log1p_by_exp(m).unwrap_or_else(|| Self::unknown(self.precision())),
         }
-        let precision = self.precision().saturating_add(8).saturating_sub(m.min(0));
+    }
+
+    /// From the exponential: for any `h`, `log(1 + u) = h + 2 atanh z` with `z = (w − 1)/(w + 1)`, `w = (1 + u)·exp(−h)`. A good `h` makes `z` small; a bad one
+    /// costs time only, as long as `|h|` and `|w − 1|` are at most `1/2`.
+    ///
+    /// In units of `2^-places`: an error `e` of `u`, of `exp(−h)` by 2 and rounding leave `w` within `2e + 5`, `z` within `2e + 6`, its series within
+    /// `3e + 8` more than its own error.
+    fn log1p_by_exp(&self, magnitude: i64) -> Option<Self> {
+        let digits = self.useful(self.precision().saturating_add(8).saturating_sub(magnitude.min(0))).max(8);
+        let (places, (u, error)) = (digits.unsigned_abs(), self.fixed(digits)?);
         // 2 atanh(u/(2 + u)), the quotient being at most 1/5.
         let small = |u: i64| small_odd_series(quotient(u, u.saturating_add(2 << 32)), false).saturating_mul(2);
-        let h = self.hint(precision, small, Self::log1p_near_zero);
-        let w = (self.to_precision(precision) + 1) * (-&h).exp();
-        let rest = ((&w - 1) / (w + 1)).odd_series(false).shifted(1);
-        (h + rest).to_precision(self.precision())
+        let h = hint(self, digits, small, Self::log1p_near_zero);
+        if h.bits() >= places {
+            return None;
+        }
+        let one = BigInt::one() << places;
+        let above = (((&one + u) * exp_reduced(&-&h, places)) >> places) - &one;
+        if above.bits() >= places {
+            return None;
+        }
+        let (sum, lost) = odd_series(&((&above << places) / (above + (one << 1_u8))), places, false);
+        let error = error.checked_mul(6)?.checked_add(16)?.checked_add(lost.checked_mul(2)?)?;
+        Some(Self::within(h + (sum << 1_u8), digits.saturating_neg(), error, self.precision()))
     }
 }

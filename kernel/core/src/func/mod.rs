@@ -68,16 +68,16 @@ pub enum Refusal {
 /// The most bits that a result may be asked for.
 const MOST_BITS: i64 = 1 << 15;
 /// Bits beyond those asked for that the first attempt computes with.
-const GUARD: i64 = 16;
-/// The last attempt computes with this many times the bits asked for and 512.
-const FOLD: i64 = 8;
+const GUARD: i64 = 24;
+/// The last attempt computes with this many bits more than twice those asked for.
+const MARGIN: i64 = 4096;
 
 /// A ball of relative radius at most `2^-bits` around a number that `evaluate` computes at a given precision. What is lost to cancellation is made
 /// up for by a higher precision; when that is used up, or does not help, the enclosure stands as it is.
 fn refine(bits: u64, evaluate: impl Fn(i64) -> Real) -> Result<Ball, Refusal> {
     let bits = i64::try_from(bits).ok().filter(|bits| (1..=MOST_BITS).contains(bits)).ok_or(Refusal::Limit)?;
     let wanted = bits.saturating_add(3);
-    let last = bits.saturating_add(512).saturating_mul(FOLD);
+    let last = bits.saturating_mul(2).saturating_add(MARGIN);
     let (mut precision, mut best) = (bits.saturating_add(GUARD), 8);
     loop {
         let value = evaluate(precision);

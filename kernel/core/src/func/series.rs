@@ -4,7 +4,7 @@ use crate::num::Real;
 use crate::num::real::length;
 use num_bigint::BigInt;
 use num_integer::Integer;
-use num_traits::{One, ToPrimitive, Zero};
+use num_traits::{One, Signed, ToPrimitive, Zero};
 
 /// An argument without multiples of a period.
 pub(super) struct Reduced {
@@ -19,17 +19,17 @@ pub(super) struct Reduced {
 /// `x` minus the nearest multiple of a period `P > 2/3`. `period(f)` is `P·2^f` within 2 units.
 ///
 /// With `|x| < 2^m`, `m ≥ 0`, the multiple `n` is below `2^(m+1)`, so that at `f = places + m + 4` its error is `2|n| < 2^(m+2)` units, a quarter
-/// of a unit of `2^-places`. The last shift costs at most one more, and so does shortening the error of `x`.
+/// of a unit of `2^-places`. Cutting off `x` costs at most a sixteenth,
+/// and the last shift less than one.
 pub(super) fn reduced(x: &Real, period: impl Fn(i64) -> BigInt, places: i64) -> Option<Reduced> {
     let spare = x.magnitude()?.max(0).saturating_add(4);
     let deep = places.saturating_add(spare);
-    let (value, error) = x.fixed(deep)?;
+    let (value, _) = x.middle().fixed(deep)?;
     let period = period(deep);
     let doubled = (&value << 1_u8) + &period;
     let periods = doubled.div_floor(&(&period << 1_u8));
     let rest = (value - &periods * period) >> spare.unsigned_abs();
-    let error = error.checked_shr(u32::try_from(spare).ok()?).unwrap_or(0).checked_add(3)?;
-    Some(Reduced { periods, rest, error })
+    Some(Reduced { periods, rest, error: x.error_at(places)?.checked_add(2)? })
 }
 
 /// The parts of even and of odd order of `Σ sⁿ/n!` for `0 ≤ s ≤ 1/4` in units of `2^-places`; with alternating signs, those of `cos s` and
@@ -62,44 +62,41 @@ pub(super) struct Halved {
 }
 
 impl Halved {
-    /// `k` is about the square root of `places`, and at least 2 so that `r < 1` becomes at most a quarter.
-    pub(super) fn new(r: BigInt, places: u64) -> Self {
+    /// `k` is about the square root of `places`, and at least 3, so that `|r| ≤ 1` becomes at most an eighth. The sign is left out.
+    pub(super) fn new(r: &BigInt, places: u64) -> Self {
         let times = (places >> 1).max(4).isqrt().saturating_add(1);
         let guard = length(&BigInt::from(places)).unsigned_abs().saturating_add(4);
         let deep = places.saturating_add(times).saturating_add(guard);
-        Self { times, places: deep, small: r << guard }
+        Self { times, places: deep, small: r.abs() << guard }
     }
 }
 
-impl Real {
-    /// `atanh z = Σ z^k/k` over odd `k`, or with alternating signs `atan z`; unknown unless `|z| < 1/2`. It is meant for small `z`: what four terms, or
-    /// fewer, leave is less than the next power.
-    pub(super) fn odd_series(&self, alternate: bool) -> Self {
-        let enough = self.magnitude().unwrap_or(0).saturating_sub(self.precision());
-        let square = if alternate { -(self * self) } else { self * self };
-        let (mut sum, mut power) = (self.clone(), self * &square);
-        for k in [3, 5, 7] {
-            if power.magnitude().is_none_or(|m| m < enough) {
-                break;
-            }
-            sum = sum + &power / k;
-            power = power * &square;
-        }
-        let small = self.is_zero() || self.magnitude().is_some_and(|m| m < 0);
-        if small { sum + power.around_zero() } else { Self::unknown(self.precision()) }
+/// `atanh z = Σ z^k/k` over odd `k`, or with alternating signs `atan z`, for `|z| ≤ 1/2` in units of `2^-places`; and the units that it may be wrong by.
+///
+/// For `z ≥ 0` a power is `e_k ≤ e_{k−2}/4 + 2 ≤ 3` units below the true one, its term at most 2; what follows a power that is zero is below 2 together.
+pub(super) fn odd_series(z: &BigInt, places: u64, alternate: bool) -> (BigInt, u64) {
+    let (mut power, square) = (z.abs(), (z * z) >> places);
+    let (mut sum, mut k) = (power.clone(), 1_u64);
+    while !power.is_zero() {
+        power = (power * &square) >> places;
+        k = k.saturating_add(2);
+        if alternate && k & 2 == 2 { sum -= &power / k } else { sum += &power / k }
     }
+    (if z.is_negative() { -sum } else { sum }, k.saturating_add(2))
+}
 
-    /// A number near `f(x)`, up to about a ninth of `precision` places or `2^-30`, from `f` or from `small`, which computes in units of `2^-32`. It is
-    /// for a search: nothing may rest on it.
-    pub(super) fn hint(&self, precision: i64, small: impl Fn(i64) -> i64, f: impl Fn(&Self) -> Self) -> Self {
-        let (wanted, x) = (precision.checked_div(9).unwrap_or(0).saturating_add(4), self.middle());
-        let short = wanted.saturating_add(self.magnitude().unwrap_or(0).min(0));
-        if wanted > 31 && short > 0 {
-            return f(&x.to_precision(short.max(8))).middle().to_precision(precision);
-        }
+/// A number near `f(x)` in units of `2^-places`, up to about a ninth of the places or `2^-30`, from `f` or from `small`, which computes in units of
+/// `2^-32`. It is for a search: nothing may rest on it.
+pub(super) fn hint(x: &Real, places: i64, small: impl Fn(i64) -> i64, f: impl Fn(&Real) -> Real) -> BigInt {
+    let (wanted, x) = (places.checked_div(9).unwrap_or(0).saturating_add(4), x.middle());
+    let short = wanted.saturating_add(x.magnitude().unwrap_or(0).min(0));
+    let found = if wanted > 31 && short > 0 {
+        f(&x.to_precision(short.max(8))).middle()
+    } else {
         let found = x.fixed(32).and_then(|(x, _)| x.to_i64()).map_or(0, small);
-        Self::within(BigInt::from(found), -32, 0, precision)
-    }
+        Real::within(BigInt::from(found), -32, 0, 64)
+    };
+    found.fixed(places).map_or(BigInt::zero(), |(found, _)| found)
 }
 
 /// `a/b` in units of `2^-32`.

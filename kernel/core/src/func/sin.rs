@@ -5,7 +5,6 @@ use super::series::{Halved, reduced, taylor};
 use super::{Curvature, Cuts, Declaration, Domain, Shape};
 use crate::num::Real;
 use num_bigint::BigInt;
-use num_integer::Integer;
 use num_traits::{One, Signed, ToPrimitive};
 
 /// Arguments beyond `±2^65536` are not reduced.
@@ -29,10 +28,8 @@ pub(super) const FUNCTION: Declaration = Declaration {
 impl Real {
     /// `sin x` and `cos x`; `sin x` with a small relative error near 0.
     ///
-    /// `x = n·π/2 + r` with `|r| ≤ π/4`, and `sin` and `cos` of `θ = |r/2^k|` are Taylor sums, taken back by `sin 2θ = 2 sin θ cos θ` and `cos 2θ = 1 − 2 sin²θ`
-    /// `k` times. A step makes at most `2(1 + sin θ)` times the larger error of the two, plus 2 units; `θ` doubles up to `π/8`, so the product of
-    /// the `1 + sin θ` is below `exp(π/4) < 2.2`. In units `η` of the sums the errors end below `2^k·2.2·(2N + 4 + 2)·η`, which the guard makes less than one unit, the
-    /// last shift costs another. An error `δ` of `r` costs at most `δ`. Where `|x|` is below the precision, `|sin x − x| ≤ |x|³` and `|cos x − 1| ≤ x²`.
+    /// `x = n·π/2 + r` with `|r| ≤ π/4`. An error `δ` of `r` costs at most `δ`. Where `|x|` is below the precision, `|sin x − x| ≤ |x|³` and
+    /// `|cos x − 1| ≤ x²`.
     #[must_use]
     pub(crate) fn sin_cos(&self) -> (Self, Self) {
         let unknown = || (Self::unknown(self.precision()), Self::unknown(self.precision()));
@@ -48,26 +45,36 @@ impl Real {
     }
 
     fn moderate_sin_cos(&self, magnitude: i64) -> Option<(Self, Self)> {
-        let places = self.precision().saturating_add(8).saturating_sub(magnitude.min(0));
+        let places = self.useful(self.precision().saturating_add(8).saturating_sub(magnitude.min(0))).max(8);
         let parts = reduced(self, |f| pi(f.saturating_sub(1)), places)?;
-        let halved = Halved::new(parts.rest.abs(), places.unsigned_abs());
-        let one = BigInt::one() << halved.places;
-        let (mut cos, mut sin) = taylor(&halved.small, halved.places, true);
-        for _ in 0..halved.times {
-            // cos 2θ first: it wants the old sine.
-            let next = &one - ((&sin * &sin) >> halved.places.saturating_sub(1));
-            sin = (sin * cos) >> halved.places.saturating_sub(1);
-            cos = next;
-        }
-        let lost = halved.places.saturating_sub(places.unsigned_abs());
+        let (sin, cos) = sin_cos_reduced(&parts.rest, places.unsigned_abs());
         let error = parts.error.checked_add(2)?;
-        let real = |value: BigInt| Self::within(value >> lost, places.saturating_neg(), error, self.precision());
-        let (sin, cos) = (real(if parts.rest.is_negative() { -sin } else { sin }), real(cos));
-        Some(match parts.periods.mod_floor(&BigInt::from(4)).to_u8()? {
-            0 => (sin, cos),
-            1 => (cos, -sin),
-            2 => (-sin, -cos),
-            _ => (-cos, sin),
+        let real = |value: BigInt| Self::within(value, places.saturating_neg(), error, self.precision());
+        Some(match (parts.periods & BigInt::from(3)).to_u8()? {
+            0 => (real(sin), real(cos)),
+            1 => (real(cos), real(-sin)),
+            2 => (real(-sin), real(-cos)),
+            _ => (real(-cos), real(sin)),
         })
     }
+}
+
+/// `sin r` and `cos r` for `|r| ≤ 1` in units of `2^-places`, within 2.
+///
+/// `sin` and `cos` of `θ = |r/2^k|` are Taylor sums, taken back by `sin 2θ = 2 sin θ cos θ` and `cos 2θ = 1 − 2 sin²θ` `k` times. A step makes at most
+/// `2(1 + sin θ)` times the larger error of the two, plus 2 units `η` of the sums; `θ` doubles up to `1/2`, so the product of the `1 + sin θ` is below `e`. The errors
+/// end below `2^k·e·(2N + 4 + 2)·η`, which the guard makes less than one unit; the last shift costs another.
+pub(super) fn sin_cos_reduced(r: &BigInt, places: u64) -> (BigInt, BigInt) {
+    let halved = Halved::new(r, places);
+    let one = BigInt::one() << halved.places;
+    let (mut cos, mut sin) = taylor(&halved.small, halved.places, true);
+    for _ in 0..halved.times {
+        // cos 2θ first: it wants the old sine.
+        let next = &one - ((&sin * &sin) >> halved.places.saturating_sub(1));
+        sin = (sin * cos) >> halved.places.saturating_sub(1);
+        cos = next;
+    }
+    let lost = halved.places.saturating_sub(places);
+    let sin = sin >> lost;
+    (if r.is_negative() { -sin } else { sin }, cos >> lost)
 }

@@ -86,9 +86,13 @@ impl Dyadic {
         let (significand, biased) =
             if biased == 0 { (fraction, 1) } else { (fraction | 1_u64.checked_shl(width)?, biased) };
         let exponent = i64::try_from(biased).ok()?.checked_sub(i64::try_from(top >> 1).ok()?)?;
-        let mantissa = BigInt::from(significand);
-        let exponent = exponent.checked_sub(i64::from(width))?;
-        Some(Self::new(if negative { -mantissa } else { mantissa }, exponent))
+        if significand == 0 {
+            return Some(Self::zero());
+        }
+        let zeros = significand.trailing_zeros();
+        let odd = i64::try_from(significand.checked_shr(zeros)?).ok()?;
+        let exponent = exponent.checked_sub(i64::from(width))?.checked_add(i64::from(zeros))?;
+        Some(Self { mantissa: BigInt::from(if negative { odd.checked_neg()? } else { odd }), exponent })
     }
 
     /// The same number as a rational.

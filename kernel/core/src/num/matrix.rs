@@ -41,9 +41,9 @@ impl Matrix {
         for k in 0..count {
             let shift = u64::try_from(k.saturating_mul(digit)).ok()?;
             let digits = entries.iter().map(|value| {
-                let magnitude = (value.floor_at(exponent).abs() >> shift) & &mask;
-                let digit = magnitude.to_i64().unwrap_or(0);
-                if value.is_negative() { digit.wrapping_neg() } else { digit }
+                let magnitude = short_digit(value, exponent, shift)
+                    .unwrap_or_else(|| ((value.floor_at(exponent).abs() >> shift) & &mask).to_i64().unwrap_or(0));
+                if value.is_negative() { magnitude.wrapping_neg() } else { magnitude }
             });
             let digits: Vec<i64> = digits.collect();
             let occupied = match columns {
@@ -132,6 +132,15 @@ impl Matrix {
     pub(crate) fn is_negative(&self, index: usize) -> bool {
         self.planes.iter().any(|plane| plane.digits.get(index).is_some_and(|digit| *digit < 0))
     }
+}
+
+/// Bits `shift` to `shift + 52` of `|value| / 2^exponent`, if that is an integer of at most 126 bits.
+fn short_digit(value: &Dyadic, exponent: i64, shift: u64) -> Option<i64> {
+    let mantissa = value.mantissa().to_i64()?.unsigned_abs();
+    let up = u32::try_from(value.exponent().checked_sub(exponent)?).ok().filter(|up| *up < 63)?;
+    let magnitude = u128::from(mantissa).checked_shl(up)?;
+    let digits = magnitude.checked_shr(u32::try_from(shift).ok()?).unwrap_or(0);
+    i64::try_from(digits & ((1 << DIGIT) - 1)).ok()
 }
 
 /// A sum under way: each step adds `row[i] · matrix[index]` to entry `j`.

@@ -265,6 +265,20 @@ impl Real {
         self.known.clone()?.at(places.saturating_neg())
     }
 
+    /// `places`, or as many as leave an error of at most `2^20` units of `2^-places`.
+    #[must_use]
+    pub(crate) fn useful(&self, places: i64) -> i64 {
+        let short = |known: &Known| 20_i64.saturating_sub(known.exponent).saturating_sub(error_length(known.error));
+        self.known.as_ref().filter(|known| known.error > 0).map_or(places, |known| short(known).min(places))
+    }
+
+    /// The error in units of `2^-places`.
+    #[must_use]
+    pub(crate) fn error_at(&self, places: i64) -> Option<u64> {
+        let known = self.known.as_ref()?;
+        scaled(known.error, known.exponent.saturating_add(places))
+    }
+
     /// The middle as `mantissa · 2^exponent`.
     #[must_use]
     pub(crate) fn parts(&self) -> Option<(&BigInt, i64)> {

@@ -1,8 +1,9 @@
 //! PROGRAM and PROPERTY: what is to be decided.
 
 use super::RuleError;
+use crate::num::Rational;
 use crate::program::Program;
-use crate::property::{Property, Variable};
+use crate::property::{Property, Row, Variable};
 use crate::region::Region;
 use num_traits::{Signed, Zero};
 
@@ -71,19 +72,12 @@ impl Problem {
     /// # Errors
     /// [`RuleError::NoSuch`] disjunct.
     pub fn region_of(&self, disjunct: usize) -> Result<Option<Region>, RuleError> {
-        let rows = self.property.disjuncts.get(disjunct).ok_or(RuleError::NoSuch("disjunct"))?;
         let (mut lower, mut upper) = (self.region.lower().to_vec(), self.region.upper().to_vec());
-        for row in rows {
-            // c·x ≤ b is x ≤ b/c for c > 0 and x ≥ b/c for c < 0.
-            if let Some((coordinate, coefficient)) = row.single_input() {
-                let end = &row.bound / coefficient;
-                let upward = coefficient.is_negative();
-                let ends = if upward { &mut lower } else { &mut upper };
-                let old = ends.get_mut(coordinate).ok_or(RuleError::NoSuch("coordinate"))?;
-                let tighter = if upward { end > *old } else { end < *old };
-                if tighter {
-                    *old = end;
-                }
+        for Cut { coordinate, end, upward } in self.cuts(disjunct)? {
+            let ends = if upward { &mut lower } else { &mut upper };
+            let old = ends.get_mut(coordinate).ok_or(RuleError::NoSuch("coordinate"))?;
+            if beyond(&end, old, upward) {
+                *old = end;
             }
         }
         Region::new(lower, upper).map_err(|_| RuleError::Internal("the ends of a region differ in number"))
@@ -94,7 +88,33 @@ impl Problem {
     /// # Errors
     /// [`RuleError::NoSuch`] disjunct.
     pub fn has_whole_region(&self, disjunct: usize) -> Result<bool, RuleError> {
-        let region = self.region_of(disjunct)?;
-        Ok(region.is_some_and(|r| r.lower() == self.region.lower() && r.upper() == self.region.upper()))
+        let tighter = |Cut { coordinate, end, upward }: Cut| {
+            let ends = if upward { self.region.lower() } else { self.region.upper() };
+            ends.get(coordinate).is_none_or(|old| beyond(&end, old, upward))
+        };
+        Ok(!self.cuts(disjunct)?.any(tighter))
     }
+
+    /// What the rows of a disjunct that speak of one input alone say: `c·x ≤ b` is `x ≤ b/c` for `c > 0` and `x ≥ b/c` for `c < 0`.
+    fn cuts(&self, disjunct: usize) -> Result<impl Iterator<Item = Cut>, RuleError> {
+        let rows = self.property.disjuncts.get(disjunct).ok_or(RuleError::NoSuch("disjunct"))?;
+        let cut = |row: &Row| {
+            let (coordinate, coefficient) = row.single_input()?;
+            Some(Cut { coordinate, end: &row.bound / coefficient, upward: coefficient.is_negative() })
+        };
+        Ok(rows.iter().filter_map(cut))
+    }
+}
+
+/// An end of the box of a disjunct.
+struct Cut {
+    coordinate: usize,
+    end: Rational,
+    /// A lower end.
+    upward: bool,
+}
+
+/// Whether an end cuts off more than another one.
+fn beyond(end: &Rational, old: &Rational, upward: bool) -> bool {
+    if upward { end > old } else { end < old }
 }

@@ -9,7 +9,7 @@ use crate::interval::Interval;
 use crate::num::{Ball, Dyadic};
 
 /// Halvings in the search for a good tangent point. Any point of the piece is sound.
-const HALVINGS: usize = 24;
+const HALVINGS: usize = 40;
 
 /// Bits of the points that are tried.
 const MIDDLE_BITS: u64 = 64;

@@ -1,6 +1,7 @@
 //! Small dumps made by hand: two inputs (node 0), three neurons (nodes 1 and 2), two outputs (node 3).
 
 use super::*;
+use crate::activation::Activation;
 use certkern_core::num::Rational;
 use certkern_core::property::{Property, Row, Variable};
 use safetensors::Dtype as InType;
@@ -44,7 +45,7 @@ fn problem() -> Problem {
             vec![tenth, three],
         ],
     };
-    Problem { input: 0, outputs: vec![3], widths: vec![2, 3, 3, 2], relus: vec![(2, 1)], property }
+    Problem { input: 0, outputs: vec![3], widths: vec![2, 3, 3, 2], activations: vec![(Activation::Relu, 2, 1)], property }
 }
 
 /// The dump's disjunct 0 is the property's disjunct 1, its disjunct 1 is the property's 0 and 2.
@@ -101,13 +102,17 @@ impl Dump {
     }
 
     fn convert(&self) -> Result<(Value, BTreeMap<String, OutTensor>), ConvertError> {
+        self.convert_for(&problem())
+    }
+
+    fn convert_for(&self, problem: &Problem) -> Result<(Value, BTreeMap<String, OutTensor>), ConvertError> {
         let views = self
             .tensors
             .iter()
             .map(|(name, dtype, shape, bytes)| (*name, TensorView::new(*dtype, shape.clone(), bytes).unwrap()));
         let bytes = safetensors::serialize(views, None).unwrap();
         let manifest = Manifest::read(self.manifest.to_string().as_bytes())?;
-        let certificate = assemble(&manifest, &Tensors::read(&bytes)?, &problem())?;
+        let certificate = assemble(&manifest, &Tensors::read(&bytes)?, problem)?;
         let tensors = certificate.tensors.into_iter().map(|tensor| (tensor.0.clone(), tensor)).collect();
         Ok((serde_json::from_slice(&certificate.document).unwrap(), tensors))
     }
@@ -158,7 +163,8 @@ fn splits_rows_and_slopes_land_at_their_entries() {
 #[test]
 fn bound_slopes_make_a_set_of_slopes() {
     // A second layer whose argument (node 3) has slopes of the first layer (node 2).
-    let relu = |name: &str, pre: &str, act: usize| Relu {
+    let relu = |name: &str, pre: &str, act: usize| Neurons {
+        activation: Activation::Relu,
         act_name: name.to_owned(),
         pre_name: pre.to_owned(),
         act,
@@ -182,6 +188,44 @@ fn bound_slopes_make_a_set_of_slopes() {
     assert_eq!(ints(&out, "bounds.0.3.2.columns"), [0, 1]);
     assert_eq!(reals_of(&out, "bounds.0.3.2.lower"), [0.125, 0.25]);
     assert_eq!(reals_of(&out, "bounds.0.3.2.upper"), [0.5, 0.75]);
+}
+
+/// The dump of splits with a tanh for the ReLU, split at 1/2: neuron 1 has the root bounds [−2, 1].
+#[test]
+fn tangent_points_of_leaves_become_slopes_by_their_splits() {
+    let split = |sign: i32| json!([{"layer": "/pre", "neuron": 1, "sign": sign, "point": 0.5, "beta": 0.25}]);
+    let mut dump = split_dump();
+    dump.manifest["nodes"][2]["type"] = json!("BoundTanh");
+    for (leaf, sign) in [(0, -1), (1, 1)] {
+        dump.manifest["leaves"][leaf]["splits"] = split(sign);
+    }
+    dump.tensors.retain(|(name, ..)| !name.starts_with("leaf_alpha//") && !name.starts_with("best_alpha"));
+    dump.set(i32s("leaf_alpha_cols//act", &[1]));
+    // [leaves, kinds, atoms, columns]: tangents at leaf 0 (z ≤ 1/2) at −3/2 below and 1/4 above, at leaf 1 (z ≥ 1/2) at 3/4 above.
+    let mut points = [9.0_f32; 2 * 4 * 2];
+    (points[2 * 2 + 1], points[3 * 2 + 1]) = (-1.5, 0.25);
+    points[8] = 0.75;
+    dump.set(f32s("leaf_tangents//act", &[2, 4, 2, 1], &points));
+    let mut problem = problem();
+    problem.activations[0].0 = Activation::Tanh;
+    let (document, tensors) = dump.convert_for(&problem).unwrap();
+    assert_eq!(document["trees"], json!([0, 1, 0]));
+    assert_eq!(reals_of(&tensors, "threshold.value"), [0.5]);
+    assert_eq!(ints(&tensors, "leaf.2.columns"), [1]);
+    let [lower, upper] = ["slope", "high"].map(|field| reals_of(&tensors, &format!("leaf.2.{field}")));
+    let tangent = |x: f32| 1.0 - x.tanh() * x.tanh();
+    let chord = |l: f32, u: f32| (u.tanh() - l.tanh()) / (u - l);
+    // Entries as above. Leaf 1 closes by its first atom, leaf 0 by its second. On [1/2, 1] the curve bends down: the lower line is the chord. On
+    // [−2, 1/2] the chord (0.57) is steeper than the curve at −2 (0.07), so the lower line is a tangent; and flatter than at 1/2 (0.79), so the
+    // upper line is the chord. The root has no tangents.
+    for entry in [0, 1] {
+        assert!((lower[entry] - chord(0.5, 1.0)).abs() < 1e-6 && (upper[entry] - tangent(0.75)).abs() < 1e-6);
+    }
+    for entry in [2, 3] {
+        assert!((lower[entry] - tangent(-1.5)).abs() < 1e-6, "{lower:?}");
+        assert!((upper[entry] - chord(-2.0, 0.5)).abs() < 1e-6, "{upper:?}");
+    }
+    assert_eq!((lower.len(), upper.len()), (5, 5));
 }
 
 #[test]
@@ -304,7 +348,7 @@ fn boxes_of_all_disjuncts_make_one_tree() {
 fn nodes_that_do_not_fit_are_named() {
     let edits: [(&str, Value, &str); 9] = [
         ("/norm", json!(2), "norm is 2"),
-        ("/nodes/2/type", json!("BoundSigmoid"), "has 0 ReLU nodes (), the graph 1 ([2])"),
+        ("/nodes/2/type", json!("BoundSigmoid"), "the activations of the dump are [/act (BoundSigmoid)], those of the graph [2 (Relu)]"),
         ("/nodes/1/shape", json!([1, 4]), "node /pre holds 4 numbers, node 1 of the graph 3"),
         ("/nodes/0/shape", json!([1, 3]), "node /x holds 3 numbers, node 0 of the graph 2"),
         ("/nodes/1/inputs", json!(["/out"]), "node /pre stands before one that it reads"),
@@ -318,9 +362,9 @@ fn nodes_that_do_not_fit_are_named() {
         *dump.manifest.pointer_mut(pointer).unwrap() = value;
         assert!(dump.error().contains(wanted), "{}", dump.error());
     }
-    let mut sigmoid = split_dump();
-    sigmoid.manifest["root_alpha"] = json!([{"act": "/act", "type": "BoundSigmoid"}]);
-    assert!(sigmoid.error().contains("node /act is a BoundSigmoid; only dumps of ReLU"), "{}", sigmoid.error());
+    let mut sine = split_dump();
+    sine.manifest["root_alpha"] = json!([{"act": "/act", "type": "BoundSin"}]);
+    assert!(sine.error().contains("node /act is a BoundSin; only ReLU, sigmoid and tanh"), "{}", sine.error());
 }
 
 #[test]

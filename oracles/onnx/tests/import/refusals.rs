@@ -219,8 +219,8 @@ fn values_that_nothing_reads() {
 
 #[test]
 fn operators() {
-    let sigmoid = |graph: &mut GraphProto| graph.node[2].op_type = Some("Sigmoid".to_owned());
-    refused(&graph_edited(sigmoid), "Operator", &["node 2 (that of value `y`)", "Sigmoid", "supported: Add, Concat,"]);
+    let unknown = |graph: &mut GraphProto| graph.node[2].op_type = Some("Tan".to_owned());
+    refused(&graph_edited(unknown), "Operator", &["node 2 (that of value `y`)", "Tan", "supported: Add, Concat,"]);
     let foreign = |graph: &mut GraphProto| graph.node[0].domain = Some("com.microsoft".to_owned());
     refused(&graph_edited(foreign), "Operator", &["node 0 `first`", "MatMul of domain com.microsoft"]);
 }

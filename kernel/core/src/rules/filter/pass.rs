@@ -60,14 +60,16 @@ struct Constant {
     terms: usize,
 }
 
-/// Rows that go through a program together.
-const ROWS: usize = 16;
+/// Rows that go through a program together: enough of them to read weights seldom, not more entries of one node than a cache holds.
+const ROWS: usize = 64;
+const ENTRIES: usize = 1 << 15;
 
 /// For each start a number that its form never falls below on its scope; NaN or −∞ where the filter cannot tell. Without charges: about such a number.
 pub(super) fn bounds<const CHARGED: bool>(filter: &Filter, starts: &[Start<'_>]) -> Option<Vec<f64>> {
     let mut found = Vec::with_capacity(starts.len());
     let mut spare = Vec::new();
-    for starts in starts.chunks(ROWS) {
+    let widest = filter.nodes.iter().map(|node| node.width).max().unwrap_or(1).max(1);
+    for starts in starts.chunks(ENTRIES.checked_div(widest).unwrap_or(1).clamp(4, ROWS)) {
         let nodes = filter.nodes.iter().map(|_| None).collect();
         let constants = vec![Constant::default(); starts.len()];
         let mut pass = Pass::<CHARGED> { filter, starts, nodes, spare, constants };
