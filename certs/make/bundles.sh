@@ -10,6 +10,7 @@ for dump in certs/dumps/*/ certs/live/*/; do
 done
 python3 certs/make/shared_tree.py certs/accept/leaves/shared_tree
 python3 certs/make/small_tanh.py certs/accept/leaves/small_tanh
+python3 certs/make/sine.py certs/accept/leaves/sine
 networks=$(mktemp -d)
 trap 'rm -r "$networks"' EXIT
 for case in certs/misread/*/; do

@@ -6,6 +6,7 @@ of 1/32 one after the other in floats; the slopes that the kernel takes where no
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import random
@@ -17,10 +18,10 @@ from pathlib import Path
 from bundle import Files, bound, safetensors, tensor, write
 
 SIZES = [4, 8, 8, 2]
-SEED = 5
+SEED = 3
 RADIUS = 0.75
 NEURON, POINT = 0, 0.375
-BOUND = "-5"
+BOUND = "-2.7"
 UNIT = 1 / 32
 ROUNDS = 2
 
@@ -36,7 +37,7 @@ def network() -> list[Layer]:
     """The layers, of multiples of 1/64."""
     source = random.Random(SEED)
     layers = []
-    for inputs, outputs in zip(SIZES, SIZES[1:]):
+    for inputs, outputs in itertools.pairwise(SIZES):
         weight = [[source.randrange(-64, 65) / 64 for _ in range(inputs)] for _ in range(outputs)]
         layers.append((weight, [source.randrange(-16, 17) / 64 for _ in range(outputs)]))
     return layers
@@ -49,6 +50,13 @@ def intercept(slope: float, ends: tuple[float, float], *, below: bool) -> float:
         point = math.atanh(math.sqrt(1 - slope))
         touching += [z for z in (-point, point) if ends[0] < z < ends[1]]
     return (min if below else max)(math.tanh(z) - slope * z for z in touching)
+
+
+def flat(ends: tuple[float, float], *, below: bool) -> float:
+    """The slope of the line that is highest (or lowest) in the middle."""
+    middle, sign = (ends[0] + ends[1]) / 2, 1 if below else -1
+    height = {n * UNIT: n * UNIT * middle + intercept(n * UNIT, ends, below=below) for n in range(33)}
+    return max(height, key=lambda slope: sign * height[slope])
 
 
 @dataclass
@@ -85,7 +93,9 @@ def through(row: Row, layer: Layer) -> tuple[float, Row]:
     return sum(map(float.__mul__, row, bias)), [sum(r * w[i] for r, w in zip(row, weight)) for i in columns]
 
 
-def better(least: float, tries: Iterator[float], value: Callable[[float], float]) -> tuple[float, float | None]:
+def better(
+    least: float, tries: Iterator[float], value: Callable[[float], float]
+) -> tuple[float, float | None]:
     """The first of the best tries that is better than `least`, if there is one."""
     best = None
     for candidate in tries:
@@ -96,7 +106,8 @@ def better(least: float, tries: Iterator[float], value: Callable[[float], float]
 
 def searched(task: Pass, *, signed: int = 0) -> tuple[float, Slopes]:
     """Good slopes, and a good pull of this sign."""
-    slopes = [[[UNIT, UNIT] for _ in ends] for ends in task.ends[: task.start]]
+    layers = task.ends[: task.start]
+    slopes = [[[flat(pair, below=below) for below in (True, False)] for pair in ends] for ends in layers]
     least = task.bound(slopes)
     for _ in range(ROUNDS):
         for k in reversed(range(task.start)):
@@ -126,7 +137,7 @@ def certificate(layers: list[Layer]) -> dict:
     """The tensors."""
     weight, bias = layers[0]
     ends = [[(b - sum(map(abs, w)) * RADIUS, b + sum(map(abs, w)) * RADIUS) for w, b in zip(weight, bias)]]
-    first, second = [], []
+    second = []
     passes: dict[str, list[Slopes]] = {"lower": [], "upper": []}
     for neuron in range(SIZES[2]):
         unit = [float(j == neuron) for j in range(SIZES[2])]

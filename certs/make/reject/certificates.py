@@ -301,3 +301,21 @@ def curved(make: Maker) -> None:
     case("hint.domain", "high_nan", to(upper[1], 9, float("nan")), "a slope of an upper line that is NaN")
     case("tensors.shape", "high", shorter, "slopes of upper lines for seven of eight columns")
     case("tensors.unused", "high_misspelled", misspelled, "slopes of upper lines under another name")
+    make.text(
+        "limit.function-bits",
+        "periods",
+        "sine",
+        "property.json",
+        '"upper": ["1"]',
+        '"upper": ["1e5"]',
+        "a sine over thousands of periods, bound again",
+        again=True,
+    )
+    make.tensors(
+        "leaf.unproved",
+        "sine_default",
+        "sine",
+        HINTS,
+        lambda tensors: tensors.clear(),
+        "the default slopes for the upper line of a sine",
+    )

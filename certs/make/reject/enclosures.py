@@ -32,6 +32,9 @@ def cases(make: Maker) -> None:
         make.cases.append(Case(code, name, f"enclosure/{sibling}", words, content))
 
     bindings(case)
+    words = "against an ONNX file, though there is no network in it"
+    args = ("--onnx", "certs/dumps/small_relu/net.onnx")
+    make.cases.append(Case("bundle.format", "enclosure_onnx", f"enclosure/{TANH}", words, enclosure(TANH), args))
     queries(case)
     answers(case)
     claims(case)

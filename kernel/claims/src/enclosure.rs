@@ -18,6 +18,8 @@ use std::sync::Arc;
 const FORMAT: &str = "certkern.enclosure.v1";
 /// The bits that the kernel computes with at most where the certificate does not say.
 const PRECISION: usize = 1024;
+/// The bits that it computes with at least.
+const LEAST: usize = 64;
 /// Shorter numbers are shown in decimals too.
 const SHORT: u64 = 4096;
 
@@ -37,7 +39,7 @@ struct Query<'a> {
 pub(crate) fn check(document: &Json, limits: &Limits) -> Result<Theorem, Rejection> {
     let mut fields = document.object("")?;
     expect(fields.required("format")?, "format", FORMAT)?;
-    let budget = precision(&mut fields, limits)?.unwrap_or(PRECISION);
+    let budget = precision(&mut fields, limits)?.unwrap_or(PRECISION).max(LEAST);
     let (query, answer) = (fields.required("query")?, fields.required("answer")?);
     finish(fields)?;
     let query = Query::read(query, limits)?;
@@ -61,8 +63,12 @@ impl<'a> Query<'a> {
             within("expression-nodes", list.len(), limits.expression_nodes)?;
         }
         let path = |place| element("query.nodes", place);
-        let read = nodes.iter().enumerate().map(|(place, json)| read_node(json, &path(place), limits));
-        let read = read.collect::<Result<Vec<_>, Rejection>>()?;
+        let (mut read, mut bits) = (Vec::with_capacity(nodes.len()), 0);
+        for (place, json) in nodes.iter().enumerate() {
+            let node = read_node(json, &path(place), limits)?;
+            spend(&mut bits, node.numbers(), limits)?;
+            read.push(node);
+        }
         let expressions = Expressions::new(read, places(outputs, "query.outputs")?).map_err(|(place, what)| {
             let json = place.and_then(|place| nodes.get(place)).unwrap_or(query);
             json.fault(Reason::EnclosureQuery(what), &place.map_or("query.outputs".to_owned(), path))
@@ -124,8 +130,13 @@ fn read_answer<'a>(
     if values.len() != outputs {
         return Err(refuse(format!("{} values for {outputs} outputs", values.len())));
     }
-    let balls = values.iter().enumerate().map(|(index, json)| ball(json, &element("answer.values", index), limits));
-    Ok((values, balls.collect::<Result<_, _>>()?))
+    let (mut balls, mut bits) = (Vec::with_capacity(values.len()), 0);
+    for (index, json) in values.iter().enumerate() {
+        let ball = ball(json, &element("answer.values", index), limits)?;
+        spend(&mut bits, [&ball.midpoint, &ball.radius], limits)?;
+        balls.push(ball);
+    }
+    Ok((values, balls))
 }
 
 /// The bits of a field `precision`, if it is there.
@@ -151,6 +162,15 @@ fn read_node(json: &Json, path: &str, limits: &Limits) -> Result<Node, Rejection
     let numbers = numbers.iter().enumerate().map(|(i, json)| json.rational(&element(&path_of_numbers, i), limits));
     let node = Node::new(name, places(arguments, &its)?, numbers.collect::<Result<_, _>>()?);
     Ok(node.map_err(|what| json.fault(Reason::EnclosureQuery(what), path))?)
+}
+
+/// Adds up the bits of numbers: an exponent of four digits makes a number of thousands.
+fn spend<'a>(bits: &mut usize, numbers: impl IntoIterator<Item = &'a Rational>, limits: &Limits) -> Result<(), Reason> {
+    for number in numbers {
+        let length = number.numer().bits().saturating_add(number.denom().bits());
+        *bits = bits.saturating_add(usize::try_from(length).unwrap_or(usize::MAX));
+    }
+    within("expression-bits", *bits, limits.expression_bits)
 }
 
 /// A list of places of nodes.

@@ -18,6 +18,12 @@ fn each_class_has_its_line_and_exit_code() {
     let unproved = Reason::LeafUnproved { tree: 0, leaf: 1, disjunct: 2, bound: "-1".to_owned() };
     let table = [
         (reject(unproved), "s REJECTED leaf.unproved", 1, "unproved"),
+        (
+            reject(Reason::EnclosureRefuted { lower: "1".to_owned(), upper: "2".to_owned() }),
+            "s REJECTED enclosure.refuted",
+            1,
+            "refuted",
+        ),
         (reject(Reason::JsonTrailing), "s REJECTED json.trailing", 2, "malformed"),
         (reject(Reason::Limit { name: "nodes", limit: 5 }), "s LIMIT nodes", 3, "limit"),
         (reject(Reason::Internal("x")), "", 70, "internal"),

@@ -37,7 +37,8 @@ pub struct Limits {
     pub rows: usize,
     /// `expression-nodes`: nodes of expressions.
     pub expression_nodes: usize,
-    /// `expression-bits`: nodes of expressions times bits of precision; the values of all nodes are alive at the same time.
+    /// `expression-bits`: nodes of expressions times bits of precision, since the values of all nodes are alive at the same time; bits of all numbers of a
+    /// query, and of an answer.
     pub expression_bits: usize,
     /// `precision`: bits of precision. The functions are computed by series whose cost grows faster than its square.
     pub precision: usize,
@@ -71,7 +72,7 @@ impl Default for Limits {
             disjuncts: 100_000,
             rows: 5_000_000,
             expression_nodes: 1 << 18,
-            expression_bits: 1 << 28,
+            expression_bits: 1 << 27,
             precision: 1 << 13,
             tree_nodes: 100_000_000,
             tree_depth: 4096,

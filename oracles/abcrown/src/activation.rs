@@ -127,7 +127,11 @@ mod tests {
     fn gap(f: fn(f64) -> f64, (l, u): (f64, f64), slope: f64, below: bool) -> f64 {
         let grid: Vec<f64> = (0..=2000).map(|i| l + (u - l) * f64::from(i) / 2000.0).collect();
         let rest: Vec<f64> = grid.iter().map(|z| f(*z) - slope * z).collect();
-        let worst = if below { rest.iter().copied().fold(f64::INFINITY, f64::min) } else { rest.iter().copied().fold(f64::NEG_INFINITY, f64::max) };
+        let worst = if below {
+            rest.iter().copied().fold(f64::INFINITY, f64::min)
+        } else {
+            rest.iter().copied().fold(f64::NEG_INFINITY, f64::max)
+        };
         rest.iter().map(|r| (r - worst).abs()).sum::<f64>() / 2001.0
     }
 
@@ -160,12 +164,18 @@ mod tests {
             let intercept = tanh(end) - slope * end;
             // The line through that end touches the curve: nothing is lost by moving it onto the curve.
             let side = if below { 1.0 } else { -1.0 };
-            let worst = (0..=5000).map(|i| -3.0 + f64::from(i) / 1000.0).map(|z| side * (tanh(z) - slope * z - intercept)).fold(f64::INFINITY, f64::min);
+            let worst = (0..=5000)
+                .map(|i| -3.0 + f64::from(i) / 1000.0)
+                .map(|z| side * (tanh(z) - slope * z - intercept))
+                .fold(f64::INFINITY, f64::min);
             assert!(worst.abs() < 1e-6, "{worst}");
         }
         // Points further out are kept.
         let [low, high] = Activation::Tanh.slopes((-3.0, 2.0), [0.0, 0.0, -2.5, 1.5]);
-        assert!((low - (1.0 - 2.5_f64.tanh().powi(2))).abs() < 1e-14 && (high - (1.0 - 1.5_f64.tanh().powi(2))).abs() < 1e-14);
+        assert!(
+            (low - (1.0 - 2.5_f64.tanh().powi(2))).abs() < 1e-14
+                && (high - (1.0 - 1.5_f64.tanh().powi(2))).abs() < 1e-14
+        );
         // On [−1/10, 3] the chord is flatter than the curve at −1/10: it is the lower line.
         let chord = (3.0_f64.tanh() + 0.1_f64.tanh()) / 3.1;
         let [low, high] = Activation::Tanh.slopes((-0.1, 3.0), [0.0; 4]);
@@ -183,7 +193,9 @@ mod tests {
             let [low, high] = Activation::Sigmoid.default_slopes(ends);
             // No other slope is better by much: half of the area of the best horizontal line is a coarse measure, all slopes on a grid a fine one.
             for (slope, below) in [(low, true), (high, false)] {
-                let best = (0..=1000).map(|i| gap(sigmoid, ends, 0.25 * f64::from(i) / 1000.0, below)).fold(f64::INFINITY, f64::min);
+                let best = (0..=1000)
+                    .map(|i| gap(sigmoid, ends, 0.25 * f64::from(i) / 1000.0, below))
+                    .fold(f64::INFINITY, f64::min);
                 assert!(gap(sigmoid, ends, slope, below) <= 1.05 * best + 1e-4, "{ends:?} {below}");
             }
         }

@@ -299,7 +299,9 @@ fn leaf_tangents(
                 if split.sign > 0 { *lower = lower.max(point) } else { *upper = upper.min(point) }
             }
         }
-        lines.extend(tangent_lines(act, &columns, &own, size, |kind, place| points.get((4 * row + kind) * size + place)));
+        lines.extend(tangent_lines(act, &columns, &own, size, |kind, place| {
+            points.get((4 * row + kind) * size + place)
+        }));
     }
     Ok(Some((columns, lines)))
 }

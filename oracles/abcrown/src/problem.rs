@@ -44,9 +44,10 @@ impl Problem {
     /// The problem of a graph and a property.
     pub(crate) fn new(graph: &Graph, property: Property) -> Self {
         let nodes = graph.nodes();
-        let activations = nodes.iter().enumerate().filter_map(|(act, node)| {
-            Some((Activation::of_graph(node.kind())?, act, *node.parents().first()?))
-        });
+        let activations = nodes
+            .iter()
+            .enumerate()
+            .filter_map(|(act, node)| Some((Activation::of_graph(node.kind())?, act, *node.parents().first()?)));
         Self {
             input: graph.input_id(),
             outputs: graph.output_ids().to_vec(),

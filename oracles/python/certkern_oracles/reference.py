@@ -268,9 +268,8 @@ def check_leaves(graph, prop, document, hints):
     """CASES, SPLIT and SCOPE. Conclusion: each disjunct is refuted by its tree, on X_d if the tree serves no other,
     else on X. Bounds were proved at the leaf or above it and used no row that other disjuncts lack. The leaves cover:
     the children of a split share τ."""
-    graphs.require_rational(graph)
-    nodes, tables, entries = read_leaves(graph, prop, document, hints)
     program = graphs.program(graph)
+    nodes, tables, entries = read_leaves(graph, prop, document, hints)
     for k, (group, split, chosen, depth) in enumerate(nodes):
         if depth == 0:  # a root; what is assumed below: bounds, None if no x is left, and literals
             box = cut(prop.box, prop.unsafe[group[0]] if len(group) == 1 else [], "x")
@@ -293,8 +292,7 @@ def closed(graph, program, bounds, path, rows, slopes, betas, splits):
     spoken = [i for i, r in enumerate(rows) if any(side == "y" for (side, _), _ in r.terms)] or range(len(rows))
     tries = [betas] if betas else [[(i, Fraction(1))] for i in spoken] or [[]]
     located, literals = at_nodes(graph, rows), [(path[i], beta) for i, beta in splits]
-    weighted = ([(located[i], beta) for i, beta in pairs] + literals for pairs in tries)
-    return any(refuted(program, bounds, combination, slopes) for combination in weighted)
+    return any(refuted(program, bounds, [(located[i], beta) for i, beta in row] + literals, slopes) for row in tries)
 
 
 def apply_set(program, known, table):
@@ -320,16 +318,14 @@ def read_leaves(graph, prop, document, hints):
     require(len(trees) == len(prop.unsafe) and max(trees) < len(set(trees)), "tree.malformed", "trees of disjuncts")
     floats = hints.take("threshold.value", (None,), ("F32", "F64")) if "threshold.value" in hints else ()
     require(all(map(math.isfinite, floats)), "tensors.not-finite", "threshold.value")
-    thresholds = [Fraction(x) for x in floats] + document.get("thresholds", [])
     groups = [[d for d, tree in enumerate(trees) if tree == t] for t in sorted(set(trees))]
-    nodes = read_trees(graph, hints, groups, len(sets), thresholds)
+    nodes = read_trees(graph, hints, groups, len(sets), [Fraction(x) for x in floats] + document.get("thresholds", []))
     tables = [{} for _ in sets]  # by argument of a relu: triples (coordinate, slopes below, slopes above)
     for s, start in hints.numbered("bounds.N.N.rows"):
         if s < len(sets) and sets[s] == "slopes":
             require(any(node.kind == "relu" and node.parents == [start] for node in graph.nodes), "hint.shape", start)
-            rows = hints.coordinates(f"bounds.{s}.{start}.rows", graph.nodes[start].size)
-            slopes = hints.slopes(f"bounds.{s}.{start}", ("lower", "upper"), len(rows), graph)
-            tables[s][start] = list(zip(rows, *slopes))
+            rows, name = hints.coordinates(f"bounds.{s}.{start}.rows", graph.nodes[start].size), f"bounds.{s}.{start}"
+            tables[s][start] = list(zip(rows, *hints.slopes(name, ("lower", "upper"), len(rows), graph)))
     entries = [(d, depth) for group, split, _, depth in nodes if not split for d in group]
     (slopes,) = hints.slopes("leaf", ("slope",), len(entries), graph)
     rows = hints.ragged("leaf.rows", "index", [len(prop.unsafe[d]) for d, _ in entries])
@@ -365,8 +361,7 @@ def read_trees(graph, hints, groups, sets, thresholds):
             require(chosen <= sets, "tree.malformed", "bound set")
             nodes.append((group, ((v, i), thresholds[t]) if kind == 1 else None, chosen, depth))
         require(not depths, "tree.malformed", "a child is missing")
-        deepest, widest = max(depth for *_, depth in nodes[begin:]), max(node.size for node in graph.nodes)
-        within(deepest * widest, "path-elements")
+        within(max(depth for *_, depth in nodes[begin:]) * max(node.size for node in graph.nodes), "path-elements")
     return nodes
 
 
@@ -428,8 +423,7 @@ def main(arguments=None):
         code, report = 3 if group == "limit" else 1 if error.code in NOT_PROVED else 2, {"reason": str(error)}
         verdict = f"s LIMIT {name}" if group == "limit" else f"s REJECTED {error.code}"
     except graphs.Unsupported as error:
-        print(error)
-        return 69
+        code, verdict, report = 69, str(error), {}
     except (argparse.ArgumentError, OSError) as error:
         print(error, file=sys.stderr)
         return 64

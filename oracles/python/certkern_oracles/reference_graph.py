@@ -53,9 +53,8 @@ def convolved(a, _, parent):
 
 
 def broadcast(a, _, parent):
-    pairs = zip(reversed(parent), reversed(a["to_shape"]))
-    good = a["from_shape"] == parent and len(parent) <= len(a["to_shape"]) and all(n in (1, m) for n, m in pairs)
-    return good and a["to_shape"]
+    good = a["from_shape"] == parent and len(parent) <= len(a["to_shape"])
+    return good and all(n in (1, m) for n, m in zip(parent[::-1], a["to_shape"][::-1])) and a["to_shape"]
 
 
 N, L = natural, [natural]
@@ -199,14 +198,9 @@ def program(graph):
     return [meaning(node, [graph.nodes[p] for p in node.parents]) for node in graph.nodes]
 
 
-def require_rational(graph):
-    """Whether `program` knows every operator."""
-    for node in graph.nodes:
-        if node.kind in FUNCTIONS:
-            raise Unsupported(f"reference: operator {node.kind} not supported")
-
-
 def meaning(node, sources):
+    if node.kind in FUNCTIONS:
+        raise Unsupported(f"reference: operator {node.kind} not supported")
     if node.kind in ("input", "relu"):
         return node.parents[0] if sources else None
     if node.kind == "const":

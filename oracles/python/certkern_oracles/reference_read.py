@@ -86,8 +86,7 @@ def read_json(data, duplicate="json.duplicate-key"):
     text = data.decode("utf-8", "surrogateescape").strip(" \t\n\r")  # not UTF-8: half characters
     require(not (data.startswith(b"\xef\xbb\xbf") or re.search("[\ud800-\udfff]", text)), "json.encoding", "bytes")
     tokens = re.findall(r'"(?:[^"\\]|\\.)*"?|[][{}]', text, re.DOTALL)
-    depths = itertools.accumulate((token in "{[") - (token in "}]") for token in tokens)
-    within(max(depths, default=0), "json-depth")
+    within(max(itertools.accumulate((token in "{[") - (token in "}]") for token in tokens), default=0), "json-depth")
     # int refuses what no JSON is: NaN, Infinity
     reader = json.JSONDecoder(parse_int=Number, parse_float=Number, parse_constant=int, object_pairs_hook=tuple)
     try:

@@ -13,6 +13,7 @@ import argparse
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -192,7 +193,13 @@ class Runs:
         self.say(f"{kind} {radius}", found, code == 0 and (count > 0) == leaves and (points > 0) == leaves and short < SHORT)
         command = [self.arguments.certkern, "import", "abcrown", "dump", "--onnx", "net.onnx", "--property", "property.vnnlib", "-o", "bundle"]
         ended = subprocess.run(command, cwd=folder, capture_output=True, text=True)
-        self.say("  its import", ended.stderr.strip()[:110], ended.returncode == 2 and f"operator {kind} is not supported" in ended.stderr)
+        self.say("  its import", ended.stderr.strip()[:300] or "done", ended.returncode == 0)
+        for arithmetic in ("auto", "exact"):
+            command = [self.arguments.certkern, "check", "--quiet", "--arith", arithmetic, "bundle"]
+            began = time.monotonic()
+            ended = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+            verdict = (ended.stdout.splitlines() or [""])[-1]
+            self.say(f"  its check, {arithmetic}", f"{verdict[:40]} in {time.monotonic() - began:.1f} s", verdict.startswith("s ACCEPTED unsat "))
 
     def refused(self, name: str, wanted: str, prepare: Callable[[Path], None], *options: str) -> None:
         folder = self.folder(name)

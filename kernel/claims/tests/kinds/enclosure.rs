@@ -285,10 +285,10 @@ fn ten_thousand_claims_take_less_than_a_second() {
     let seconds = (0..5).map(|_| {
         let start = std::time::Instant::now();
         assert_eq!(check(&document).exit_code(), 0);
-        start.elapsed().as_secs_f64()
+        start.elapsed()
     });
-    let best = seconds.fold(f64::INFINITY, f64::min);
-    assert!(best < 1.0, "{best} s");
+    let best = seconds.min().unwrap();
+    assert!(best.as_millis() < 1000, "{best:?}");
 }
 
 #[test]
@@ -323,6 +323,12 @@ fn budgets_have_names() {
     said(&honest.replace("\"-66\"", "\"123456789012345678901234567890\""), "s LIMIT exponent", 3, "");
     let few = Limits { expression_bits: 2 * 1024 - 1, ..Limits::default() };
     assert_eq!(check_document(honest.as_bytes(), &few).line(), "s LIMIT expression-bits");
+    // Numbers of 16384 bits in a few letters.
+    let long = vec![r#"["1","0","1","-16384"]"#; 100];
+    let long = certificate(TANH, &[1; 100], &long);
+    let few = Limits { expression_bits: 100 * 16384, ..Limits::default() };
+    assert_eq!(check_document(long.as_bytes(), &few).line(), "s LIMIT expression-bits");
+    assert_eq!(check(&long).line(), "s REJECTED enclosure.refuted");
     let enough = Limits { expression_bits: 2 * 1024, expression_nodes: 2, ..Limits::default() };
     assert_eq!(check_document(honest.as_bytes(), &enough).exit_code(), 0);
 }

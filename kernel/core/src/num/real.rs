@@ -458,3 +458,6 @@ impl Neg for Real {
         -&self
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -229,6 +229,30 @@ mod tests {
         assert_eq!(chord(&Dyadic::new(3, -700), &Dyadic::new(1, -699)), Dyadic::new(3, -1));
     }
 
+    /// sigmoid(−2^40) is about 2^(−1.6·10^12), as are the slopes of tanh there: written out, a sum with one would fill the memory.
+    #[test]
+    fn values_next_to_zero_make_no_number_long() {
+        let ends = [(-1, 1000), (-1, 40), (-1, 10), (-1, 0), (-1, -1000), (1, -1000), (1, 0), (1, 40), (1, 1000)];
+        let ends = ends.map(|(m, e)| Dyadic::new(m, e));
+        for name in ["sigmoid", "tanh", "softplus", "sin", "cos"] {
+            let function = Function::library(name, Vec::new()).unwrap();
+            for (place, lower) in ends.iter().enumerate() {
+                for upper in ends.iter().skip(place) {
+                    let interval = Interval { lower: lower.clone(), upper: upper.clone() };
+                    let Some(((_, below), (_, above))) = pair(&function, &interval, None, None) else {
+                        // Too many periods.
+                        assert!(name == "sin" || name == "cos", "{name} on [{lower:?}, {upper:?}]");
+                        continue;
+                    };
+                    let image = function.image(&interval).unwrap();
+                    for number in [below, above, image.lower, image.upper] {
+                        assert!(number.exponent() > -4096, "{name} on [{lower:?}, {upper:?}]: 2^{}", number.exponent());
+                    }
+                }
+            }
+        }
+    }
+
     #[test]
     fn a_slope_without_its_coordinate_is_refused() {
         let unstable = || Interval { lower: Dyadic::new(-1, 0), upper: Dyadic::new(1, 0) };

@@ -45,7 +45,13 @@ fn problem() -> Problem {
             vec![tenth, three],
         ],
     };
-    Problem { input: 0, outputs: vec![3], widths: vec![2, 3, 3, 2], activations: vec![(Activation::Relu, 2, 1)], property }
+    Problem {
+        input: 0,
+        outputs: vec![3],
+        widths: vec![2, 3, 3, 2],
+        activations: vec![(Activation::Relu, 2, 1)],
+        property,
+    }
 }
 
 /// The dump's disjunct 0 is the property's disjunct 1, its disjunct 1 is the property's 0 and 2.
@@ -348,7 +354,11 @@ fn boxes_of_all_disjuncts_make_one_tree() {
 fn nodes_that_do_not_fit_are_named() {
     let edits: [(&str, Value, &str); 9] = [
         ("/norm", json!(2), "norm is 2"),
-        ("/nodes/2/type", json!("BoundSigmoid"), "the activations of the dump are [/act (BoundSigmoid)], those of the graph [2 (Relu)]"),
+        (
+            "/nodes/2/type",
+            json!("BoundSigmoid"),
+            "the activations of the dump are [/act (BoundSigmoid)], those of the graph [2 (Relu)]",
+        ),
         ("/nodes/1/shape", json!([1, 4]), "node /pre holds 4 numbers, node 1 of the graph 3"),
         ("/nodes/0/shape", json!([1, 3]), "node /x holds 3 numbers, node 0 of the graph 2"),
         ("/nodes/1/inputs", json!(["/out"]), "node /pre stands before one that it reads"),

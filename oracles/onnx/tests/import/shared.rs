@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use certkern_onnx::{ImportError, Imported, import};
+use certkern_onnx::{Imported, import};
 
 use super::evaluate::kinds;
 
