@@ -59,7 +59,8 @@ impl<'a> Driver<'a> {
             scope.tighten_unstable(argument, &function).map_err(failed)?;
             if let Some(start) = set.iter().find(|start| start.node == argument) {
                 let slopes = start.slopes.iter().map(|(node, columns, lower, upper)| {
-                    let of = |values| certkern_core::rules::NodeSlopes { node: *node, columns, values, upper: None, row: 0 };
+                    let of =
+                        |values| certkern_core::rules::NodeSlopes { node: *node, columns, values, upper: None, row: 0 };
                     (of(lower), of(upper))
                 });
                 scope.tighten(argument, &start.rows, &slopes.collect::<Vec<_>>()).map_err(failed)?;

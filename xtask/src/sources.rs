@@ -56,14 +56,16 @@ pub(crate) fn check(root: &Path) -> Result<String, String> {
     }
 }
 
-/// The sources under `src` folders, without files of tests.
+/// The sources below a folder, without tests and examples.
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), String> {
     let entries = fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     for entry in entries {
         let path = entry.map_err(|error| error.to_string())?.path();
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or("");
-        if path.is_dir() && name != "tests" {
-            collect(&path, files)?;
+        if path.is_dir() {
+            if !["tests", "examples"].contains(&name) {
+                collect(&path, files)?;
+            }
         } else if path.extension().is_some_and(|ending| ending == "rs") && name != "tests.rs" && name != "laws.rs" {
             files.push(path);
         }

@@ -90,7 +90,7 @@ fn a_network_without_rational_values_has_no_witness() {
     assert_ne!(graph, GRAPH);
     let certificate = r#"{"format":"certkern.witness.v1","x":[0]}"#.to_owned();
     let verdict =
-        Bundle { kind: "witness", graph, property: above("-1"), certificate, hints: Default::default() }.check();
+        Bundle { kind: "witness", graph, property: above("0"), certificate, hints: Default::default() }.check();
     assert_eq!(verdict.line(), "s REJECTED witness.irrational");
     assert!(verdict.report().text().contains("not rational"), "{}", verdict.report().text());
 }

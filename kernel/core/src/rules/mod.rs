@@ -27,7 +27,7 @@ mod problem;
 mod quotient;
 mod scope;
 #[cfg(test)]
-mod traps;
+mod tests;
 mod univariate;
 mod witness;
 
