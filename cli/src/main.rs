@@ -38,7 +38,7 @@ Examples:
   certkern import onnx net.onnx -o net
   certkern digest bundle/";
 
-/// Checks certificates about neural networks in exact arithmetic.
+/// Checks certificates about neural networks and real functions in arithmetic that cannot lie.
 #[derive(Parser)]
 #[command(name = "certkern", version, after_help = format!("{EXAMPLES}\n\n{EXIT_CODES}"))]
 struct Arguments {

@@ -2,7 +2,10 @@
 
 mod support;
 
+use certkern_core::affine::{Affine, LinearMap, Term};
+use certkern_core::func::Function;
 use certkern_core::num::{Dyadic, Rational};
+use certkern_core::program::{Node, Primitive, Program};
 use certkern_core::property::{Property, Row, Variable};
 use certkern_core::rules::{Multipliers, Problem, RuleError, Scope, Slopes};
 use num_traits::{Signed, Zero};
@@ -30,6 +33,26 @@ fn diamond() -> Net {
         Op::Affine(vec![(2, dense(1, 2, &[1, 1], 1))], None),
     ];
     Net { ops, outputs: vec![3] }
+}
+
+/// `sin x + cos x` on `[0, 1]` is below 3: two functions take one argument, and each has lines of its own.
+#[test]
+fn two_functions_of_one_argument_have_lines_each() {
+    let node = |width, primitive| Node { width, primitive };
+    let function = |name| Primitive::Univariate { function: Function::library(name, Vec::new()).unwrap(), argument: 0 };
+    let terms = [1, 2].map(|parent| Term { parent, map: LinearMap::identity(1) }).into();
+    let sum = Primitive::Affine(Affine::new(1, terms, None).unwrap());
+    let nodes = vec![node(1, Primitive::Input), node(1, function("sin")), node(1, function("cos")), node(1, sum)];
+    let program = Program::new(nodes, vec![3]).unwrap();
+    // Unsafe: sin x + cos x ≥ 3, written as −y ≤ −3; and ≥ 1, which is reached.
+    let at_least = |bound: i64| vec![row(&[(Variable::Y(0), -1)], q(-bound, 1), false)];
+    let disjuncts = vec![at_least(3), at_least(1)];
+    let property = Property { lower: vec![q(0, 1)], upper: vec![q(1, 1)], outputs: 1, disjuncts };
+    let problem = Arc::new(Problem::new(program, property).unwrap());
+    let root = Scope::root(&problem, None, 4).unwrap();
+    let refute = |disjunct| root.for_disjunct(disjunct).unwrap().refute(&one_row(), &Slopes::default());
+    assert!(refute(0).is_ok());
+    assert!(matches!(refute(1), Err(RuleError::Unproved(_))), "{:?}", refute(1));
 }
 
 fn one_row() -> Multipliers {

@@ -286,9 +286,11 @@ impl Pass<'_> {
     fn univariate(&mut self, id: NodeId, function: &Function, argument: NodeId, row: &Planes) -> Result<(), RuleError> {
         let bounds = self.scope.bounds(argument)?;
         let own;
-        let lines = match (self.slopes.lower.get(&id), self.slopes.upper.get(&id)) {
-            (None, None) => bounds.default_lines(function)?,
-            (lower, upper) => {
+        let (lower, upper) = (self.slopes.lower.get(&id), self.slopes.upper.get(&id));
+        let default = if lower.is_none() && upper.is_none() { bounds.default_lines(function)? } else { None };
+        let lines = match default {
+            Some(lines) => lines,
+            None => {
                 let (lower, upper) = (lower.map_or(&[][..], Vec::as_slice), upper.map_or(&[][..], Vec::as_slice));
                 own = Lines::new(function, bounds.intervals(), lower, upper)?;
                 &own
