@@ -9,7 +9,7 @@ use super::lines::{FloatLines, bends};
 use super::refute::NodeSlopes;
 use super::scope::FilterScope;
 use super::{Edge, Ends, Filter, FloatNode, FloatPrimitive, TERMS};
-use crate::filter::round::power_of_two;
+use crate::filter::round::{LIMIT, power_of_two};
 use crate::filter::rows::{Lines, dot_absolute, relax, signed};
 use crate::func::Function;
 use crate::program::NodeId;
@@ -54,8 +54,8 @@ struct Constant {
     value: f64,
     /// The sum of the magnitudes of its terms.
     magnitude: f64,
-    /// The number of entries of the row that were out of range.
-    outside: f64,
+    /// The sum of the magnitudes of the entries of all its rows: it is in the range of CHARGE only if every entry is.
+    entries: f64,
     /// The most terms of an entry of any node that the start gave.
     terms: usize,
 }
@@ -228,8 +228,8 @@ impl<const CHARGED: bool> Pass<'_, CHARGED> {
             }
             let FloatLines { high, below, above, .. } = lines;
             let lines = Lines { low, high, below, above, magnitude: &bounds.magnitude };
-            let [value, magnitude, outside, reached] = relax::<CHARGED>(row, lines, sums);
-            constant.add([value, magnitude, outside]);
+            let [value, magnitude, entries, reached] = relax::<CHARGED>(row, lines, sums);
+            constant.add([value, magnitude, entries]);
             *reach += reached;
         }
         self.constants = constants;
@@ -246,7 +246,7 @@ impl<const CHARGED: bool> Pass<'_, CHARGED> {
             let bound = constant.value
                 - ((counted(self.filter.constants.checked_add(own)?) + 4.0) * EPSILON * SLACK * constant.magnitude
                     + UNDERFLOW);
-            Some(if constant.outside > 0.0 || !start.scope.in_range() { f64::NAN } else { bound })
+            Some(if constant.entries <= LIMIT && start.scope.in_range() { bound } else { f64::NAN })
         };
         self.constants.into_iter().zip(self.starts).map(bound).collect()
     }
@@ -258,10 +258,10 @@ fn counted(terms: usize) -> f64 {
 }
 
 impl Constant {
-    fn add(&mut self, [value, magnitude, outside]: [f64; 3]) {
+    fn add(&mut self, [value, magnitude, entries]: [f64; 3]) {
         self.value += value;
         self.magnitude += magnitude;
-        self.outside += outside;
+        self.entries += entries;
     }
 }
 
