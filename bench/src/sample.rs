@@ -2,7 +2,7 @@
 
 use crate::bundle::Said;
 use crate::random::Stream;
-use certkern_claims::{Arith, Files, Opened};
+use certkern_claims::{Arith, Files, Opened, Sources};
 use certkern_wire::Limits;
 use certkern_wire::tensors::Source;
 use cpu_time::ThreadTime;
@@ -58,9 +58,9 @@ pub(crate) fn sample(folder: &Path, arith: Arith, leaves: usize, seed: u64) -> S
         None => None,
     };
     let files: Files<'_> = read.iter().map(|(name, bytes)| (name.clone(), bytes.as_slice())).collect();
-    let streamed = on_disk.as_ref().map(|(name, source)| (*name, source as &dyn Source));
+    let sources: Sources<'_> = on_disk.iter().map(|(name, file)| ((*name).to_owned(), file as &dyn Source)).collect();
     let refused = |rejection: certkern_wire::Rejection| format!("{:?}", rejection.first());
-    let opened = Opened::new(&files, streamed, &Limits::default(), arith).map_err(refused)?;
+    let opened = Opened::new(&files, &sources, &Limits::default(), arith).map_err(refused)?;
     let start = ThreadTime::now();
     let first = |range| {
         opened.check(range, &()).map(drop).map_err(|(entry, rejection)| format!("{entry}: {}", refused(rejection)))

@@ -7,7 +7,7 @@ use crate::own_files::OwnFiles;
 use crate::parts;
 use crate::progress::Progress;
 use crate::source::Texts;
-use certkern_claims::{Arith, Files, Opened};
+use certkern_claims::{Arith, Files, Opened, Sources};
 use certkern_seal::Verdict;
 use certkern_wire::Limits;
 use certkern_wire::tensors::Source;
@@ -70,7 +70,7 @@ enum Tiers {
 }
 
 /// The bytes that a check reads.
-struct Sources {
+struct Read {
     input: Input,
     own: OwnFiles,
 }
@@ -114,14 +114,14 @@ impl Check {
         paths.into_iter().flatten().map(PathBuf::as_path).collect()
     }
 
-    fn read(&self, limits: &Limits) -> Result<Sources, Failure> {
+    fn read(&self, limits: &Limits) -> Result<Read, Failure> {
         let named = |path: &PathBuf| input::named(path, limits);
         let onnx = self.onnx.as_ref().map(named).transpose()?;
         let property = self.property.as_ref().map(named).transpose()?;
-        Ok(Sources { input: Input::read(&self.input, limits)?, own: OwnFiles { onnx, property } })
+        Ok(Read { input: Input::read(&self.input, input::STREAMED, limits)?, own: OwnFiles { onnx, property } })
     }
 
-    fn verdict(&self, sources: &Sources, limits: &Limits) -> Result<Verdict, Failure> {
+    fn verdict(&self, sources: &Read, limits: &Limits) -> Result<Verdict, Failure> {
         let verdict = match &sources.input {
             Input::Folder(folder) => self.check(folder, limits)?,
             Input::File(bytes) => certkern_claims::check_document(bytes, limits),
@@ -129,23 +129,23 @@ impl Check {
         Ok(sources.own.compare(verdict, limits))
     }
 
-    fn check(&self, Folder { files, hints }: &Folder, limits: &Limits) -> Result<Verdict, Failure> {
+    fn check(&self, Folder { files, streamed }: &Folder, limits: &Limits) -> Result<Verdict, Failure> {
         let arith = match self.arith {
             Tiers::Auto => Arith::Auto,
             Tiers::Exact => Arith::Exact,
         };
         let jobs = self.jobs.or_else(|| thread::available_parallelism().ok()).map_or(1, NonZeroUsize::get);
         let files: Files<'_> = files.iter().map(|(name, bytes)| (name.clone(), bytes.as_slice())).collect();
-        let streamed = hints.as_ref().map(|(name, hints)| (name.as_str(), hints as &dyn Source));
+        let sources: Sources<'_> = streamed.iter().map(|(name, file)| (name.clone(), file as &dyn Source)).collect();
         let progress = Progress::start("checking");
-        let verdict = match Opened::new(&files, streamed, limits, arith) {
+        let verdict = match Opened::new(&files, &sources, limits, arith) {
             Ok(opened) => {
                 progress.expect(opened.entries());
                 parts::check(&opened, jobs, &progress)?
             }
             Err(rejection) => Verdict::Rejected(rejection),
         };
-        let fault = hints.as_ref().and_then(|(name, hints)| Some((name, hints.fault()?)));
+        let fault = streamed.iter().find_map(|(name, file)| Some((name, file.fault()?)));
         match (&verdict, fault) {
             (Verdict::Rejected(_), Some((name, error))) => Err(Failure::io("read", &self.input.join(name), error)),
             _ => Ok(verdict),
@@ -153,7 +153,7 @@ impl Check {
     }
 }
 
-impl Sources {
+impl Read {
     /// The texts in which faults may lie.
     fn texts(&self) -> Texts<'_> {
         let mut texts = Texts::new();

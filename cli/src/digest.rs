@@ -2,9 +2,11 @@
 
 use crate::Format;
 use crate::failure::Failure;
-use crate::input::{self, Input, MANIFEST};
+use crate::input::{self, Folder, Input, MANIFEST};
 use crate::output;
+use crate::streamed::Streamed;
 use certkern_graph::Graph;
+use certkern_wire::tensors::Source;
 use certkern_wire::{Limits, Rejection, Role, digest, json};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -31,11 +33,14 @@ pub(crate) struct Digest {
     format: Format,
 }
 
+/// The ending of the name of a payload.
+const PAYLOAD: &str = ".safetensors";
+
 /// A document by its role, with its name.
 #[derive(Default)]
 struct Documents {
     graph: Option<(String, Vec<u8>)>,
-    payload: Option<(String, Vec<u8>)>,
+    payload: Option<(String, Box<dyn Source>)>,
     property: Option<(String, Vec<u8>)>,
 }
 
@@ -61,8 +66,12 @@ impl Digest {
         let mut documents = Documents::default();
         for path in &self.files {
             let name = path.display().to_string();
-            match Input::read(path, limits)? {
-                Input::Folder(folder) if self.files.len() == 1 => return Documents::of_bundle(folder.files, limits),
+            if name.ends_with(PAYLOAD) && path.is_file() {
+                documents.add_payload(name, input::streamed_file(path)?)?;
+                continue;
+            }
+            match Input::read(path, input::STREAMED, limits)? {
+                Input::Folder(folder) if self.files.len() == 1 => return Documents::of_bundle(folder, limits),
                 Input::Folder(_) => return Err(Failure::Usage(format!("{name} is a folder: give a bundle alone"))),
                 Input::File(bytes) => documents.add(name, bytes, limits)?,
             }
@@ -78,7 +87,7 @@ pub(crate) fn text(digests: &Digests) -> String {
 
 /// The digests of the documents of a bundle.
 pub(crate) fn of_bundle(files: BTreeMap<String, Vec<u8>>, limits: &Limits) -> Result<Digests, Failure> {
-    Documents::of_bundle(files, limits)?.digests(limits)
+    Documents::of_bundle(Folder { files, streamed: BTreeMap::new() }, limits)?.digests(limits)
 }
 
 /// The digests of a graph.
@@ -88,24 +97,36 @@ pub(crate) fn of_graph(graph: &Graph) -> Digests {
 
 impl Documents {
     /// The documents that the manifest names.
-    fn of_bundle(mut files: BTreeMap<String, Vec<u8>>, limits: &Limits) -> Result<Self, Failure> {
+    fn of_bundle(Folder { mut files, mut streamed }: Folder, limits: &Limits) -> Result<Self, Failure> {
         let manifest =
             files.remove(MANIFEST).ok_or_else(|| Failure::Usage("the folder has no bundle.json".to_owned()))?;
         let named = |role| input::named_in(&manifest, role, limits).map_err(|rejection| rejection.in_file(MANIFEST));
+        let missing =
+            |name: &str, role: &str| Failure::Usage(format!("the bundle has no file {name:?} for its {role}"));
         let mut take = |role| -> Result<_, Failure> {
-            let name = named(role)?;
-            let bytes = files.remove(&name);
-            let bytes =
-                bytes.ok_or_else(|| Failure::Usage(format!("the bundle has no file {name:?} for its {role}")))?;
+            let name: String = named(role)?;
+            let bytes = files.remove(&name).ok_or_else(|| missing(&name, role))?;
             Ok(Some((name, bytes)))
         };
-        Ok(Self { graph: take("graph")?, payload: take("payload")?, property: take("property")? })
+        let (graph, property) = (take("graph")?, take("property")?);
+        let name: String = named("payload")?;
+        let payload: Box<dyn Source> = match streamed.remove(&name) {
+            Some(file) => Box::new(file),
+            None => Box::new(files.remove(&name).ok_or_else(|| missing(&name, "payload"))?),
+        };
+        Ok(Self { graph, payload: Some((name, payload)), property })
+    }
+
+    fn add_payload(&mut self, name: String, file: Streamed) -> Result<(), Failure> {
+        if self.payload.is_some() {
+            return Err(twice(&name));
+        }
+        self.payload = Some((name, Box::new(file)));
+        Ok(())
     }
 
     fn add(&mut self, name: String, bytes: Vec<u8>, limits: &Limits) -> Result<(), Failure> {
-        let slot = if name.ends_with(".safetensors") {
-            &mut self.payload
-        } else if name.ends_with(".vnnlib") {
+        let slot = if name.ends_with(".vnnlib") {
             &mut self.property
         } else {
             match format(&bytes, limits).map_err(|rejection| rejection.in_file(&name))?.as_str() {
@@ -114,7 +135,7 @@ impl Documents {
             }
         };
         if slot.is_some() {
-            return Err(Failure::Usage(format!("{name}: there is such a document already")));
+            return Err(twice(&name));
         }
         *slot = Some((name, bytes));
         Ok(())
@@ -123,7 +144,7 @@ impl Documents {
     fn digests(&self, limits: &Limits) -> Result<Digests, Failure> {
         let graph = match (&self.graph, &self.payload) {
             (Some((name, bytes)), payload) => {
-                let payload = payload.as_ref().map(|(_, bytes)| bytes.as_slice());
+                let payload = payload.as_ref().map(|(_, source)| source.as_ref());
                 Some(Graph::read(bytes, payload, limits).map_err(|rejection| rejection.in_file(name))?)
             }
             (None, Some((name, _))) => {
@@ -145,6 +166,10 @@ impl Documents {
         }
         Ok(digests)
     }
+}
+
+fn twice(name: &str) -> Failure {
+    Failure::Usage(format!("{name}: there is such a document already"))
 }
 
 /// The member `format` of a JSON document.

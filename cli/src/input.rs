@@ -1,7 +1,7 @@
 //! Files as bytes: strict about what a bundle may hold, and never more than the limits in memory.
 
 use crate::failure::Failure;
-use crate::hints::Hints;
+use crate::streamed::Streamed;
 use certkern_wire::limits::{Limits, within};
 use certkern_wire::{Fault, Place, Reason, Rejection, json};
 use std::collections::BTreeMap;
@@ -23,24 +23,27 @@ pub(crate) enum Input {
     File(Vec<u8>),
 }
 
-/// A folder whose manifest may name a file of hints, which stays in the file system.
+/// A folder whose manifest may name files of tensors, which stay in the file system.
 pub(crate) struct Folder {
     /// The other files by name.
     pub(crate) files: BTreeMap<String, Vec<u8>>,
-    /// The hints and their name.
-    pub(crate) hints: Option<(String, Hints)>,
+    /// Payload and hints by name.
+    pub(crate) streamed: BTreeMap<String, Streamed>,
 }
 
+/// The roles of files that need not be read whole.
+pub(crate) const STREAMED: &[&str] = &["payload", "hints"];
+
 impl Input {
-    /// Reads a file, or a folder of plain files.
+    /// Reads a file, or a folder of plain files, of which those that its manifest names for the roles `streamed` are only opened.
     ///
     /// # Errors
     /// A usage error if the path cannot be read; `bundle.file` for each entry of a folder that is no plain file, `limit.bytes` for a
     /// file above the limit.
-    pub(crate) fn read(path: &Path, limits: &Limits) -> Result<Self, Failure> {
+    pub(crate) fn read(path: &Path, streamed: &[&'static str], limits: &Limits) -> Result<Self, Failure> {
         let metadata = fs::metadata(path).map_err(|error| Failure::io("read", path, &error))?;
         if metadata.is_dir() {
-            Folder::read(path, limits).map(Self::Folder)
+            Folder::read(path, streamed, limits).map(Self::Folder)
         } else {
             file(path, limits).map(Self::File)
         }
@@ -48,20 +51,17 @@ impl Input {
 }
 
 impl Folder {
-    fn read(path: &Path, limits: &Limits) -> Result<Self, Failure> {
+    fn read(path: &Path, streamed: &[&'static str], limits: &Limits) -> Result<Self, Failure> {
         let mut names = names(path)?;
         let manifest: Vec<String> = names.extract_if(.., |name| name == MANIFEST).collect();
         let mut files = contents(path, &manifest, limits)?;
         // What is wrong with a manifest is for the kernel to say.
-        let hints = files.get(MANIFEST).and_then(|manifest| named_in(manifest, "hints", limits).ok());
-        let mut streamed: Vec<String> = names.extract_if(.., |name| Some(&*name) == hints.as_ref()).collect();
+        let named = |role| files.get(MANIFEST).and_then(|manifest| named_in(manifest, role, limits).ok());
+        let known: Vec<String> = streamed.iter().filter_map(|role| named(role)).collect();
+        let streamed: Vec<String> = names.extract_if(.., |name| known.contains(name)).collect();
         files.extend(contents(path, &names, limits)?);
-        let open = |name: String| {
-            let path = path.join(&name);
-            let hints = Hints::open(&path).map_err(|error| Failure::io("read", &path, &error))?;
-            Ok::<_, Failure>((name, hints))
-        };
-        Ok(Self { files, hints: streamed.pop().map(open).transpose()? })
+        let open = |name: String| Ok::<_, Failure>((name.clone(), streamed_file(&path.join(name))?));
+        Ok(Self { files, streamed: streamed.into_iter().map(open).collect::<Result<_, _>>()? })
     }
 }
 
@@ -70,6 +70,14 @@ pub(crate) fn named_in(manifest: &[u8], role: &'static str, limits: &Limits) -> 
     let document = json::parse(manifest, limits)?;
     let mut files = document.object("")?.required("files")?.object("files")?;
     Ok(files.required(role)?.string(&format!("files.{role}"))?.to_owned())
+}
+
+/// Opens a file that is not read whole.
+///
+/// # Errors
+/// A usage error if the path cannot be opened.
+pub(crate) fn streamed_file(path: &Path) -> Result<Streamed, Failure> {
+    Streamed::open(path).map_err(|error| Failure::io("read", path, &error))
 }
 
 /// A file of the user by the name under which it was given.
@@ -174,7 +182,9 @@ mod tests {
         assert_eq!(file(&path, &limits(5)).unwrap(), b"12345");
         let Err(Failure::Rejected(rejection)) = file(&path, &limits(4)) else { panic!() };
         assert_eq!(rejection.first().reason.code(), "limit.bytes");
-        let Err(Failure::Rejected(rejection)) = Input::read(scratch.path(), &limits(4)).map(|_| ()) else { panic!() };
+        let Err(Failure::Rejected(rejection)) = Input::read(scratch.path(), STREAMED, &limits(4)).map(|_| ()) else {
+            panic!()
+        };
         assert_eq!(rejection.first().place.file.as_deref(), Some("five"));
     }
 

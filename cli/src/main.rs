@@ -3,7 +3,6 @@
 mod check;
 mod digest;
 mod failure;
-mod hints;
 mod import;
 mod input;
 mod outcome;
@@ -12,6 +11,7 @@ mod own_files;
 mod parts;
 mod progress;
 mod source;
+mod streamed;
 mod witness;
 
 use clap::{Parser, Subcommand, ValueEnum};

@@ -143,7 +143,7 @@ impl Witness {
 impl Network {
     fn read(path: &Path, limits: &Limits) -> Result<Self, Failure> {
         let name = path.display().to_string();
-        let bytes = match Input::read(path, limits)? {
+        let bytes = match Input::read(path, &[], limits)? {
             Input::File(bytes) => bytes,
             Input::Folder(Folder { mut files, .. }) => {
                 let mut take = |file: &str| Some((path.join(file).display().to_string(), files.remove(file)?));

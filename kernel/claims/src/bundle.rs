@@ -18,6 +18,9 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The files of a bundle by name.
 pub type Files<'a> = BTreeMap<String, &'a [u8]>;
 
+/// The files of a bundle that do not lie in memory, by name.
+pub type Sources<'a> = BTreeMap<String, &'a dyn Source>;
+
 /// The name of the manifest.
 const MANIFEST: &str = "bundle.json";
 
@@ -52,25 +55,21 @@ pub(crate) enum Claim<'a> {
 /// Reads and binds the documents and opens the certificate.
 pub(crate) fn open<'a>(
     files: &'a Files<'_>,
-    streamed: Option<(&'a str, &'a dyn Source)>,
+    sources: &'a Sources<'a>,
     limits: &Limits,
     arith: Arith,
 ) -> Result<(Documents, Claim<'a>), Rejection> {
     let manifest = file(files, MANIFEST)?;
     let manifest = read_manifest(manifest, limits).map_err(|rejection| rejection.in_file(MANIFEST))?;
-    no_strangers(files.keys().map(String::as_str).chain(streamed.map(|(name, _)| name)), &manifest)?;
-    let payload = Some(*file(files, &manifest.payload)?);
-    let graph = Graph::read(file(files, &manifest.graph)?, payload, limits);
+    no_strangers(files.keys().chain(sources.keys()).map(String::as_str), &manifest)?;
+    let graph = Graph::read(file(files, &manifest.graph)?, Some(source(files, sources, &manifest.payload)?), limits);
     let graph = graph.map_err(|rejection| named_payload(rejection, &manifest.payload).in_file(&manifest.graph))?;
     let property = read_property(&manifest.property, file(files, &manifest.property)?, limits)?;
     let documents = Documents::new(graph, property).map_err(|rejection| rejection.in_file(&manifest.property))?;
     documents.bind(&manifest.digests).map_err(|rejection| rejection.in_file(MANIFEST))?;
     let certificate = (manifest.certificate.as_str(), *file(files, &manifest.certificate)?);
-    let hints: Option<(&str, &'a dyn Source)> = match (&manifest.hints, streamed) {
-        (Some(name), Some((own, source))) if name == own => Some((name, source)),
-        (Some(name), _) => Some((name, file(files, name)?)),
-        (None, _) => None,
-    };
+    let hints = manifest.hints.as_deref();
+    let hints = hints.map(|name| Ok::<_, Rejection>((name, source(files, sources, name)?))).transpose()?;
     let claim = match (manifest.kind, hints) {
         (Kind::Leaves, hints) => Claim::Leaves(Box::new(Leaves::open(&documents, certificate, hints, limits, arith)?)),
         (Kind::Witness, None) => Claim::Witness(witness::open(&documents, certificate, limits)?),
@@ -103,6 +102,14 @@ pub fn read_property(name: &str, bytes: &[u8], limits: &Limits) -> Result<Proper
 fn file<'f, 'a>(files: &'f Files<'a>, name: &str) -> Result<&'f &'a [u8], Rejection> {
     let found = files.get(name);
     found.ok_or_else(|| Reason::BundleFile { name: name.to_owned(), detail: "is not in the bundle" }.into())
+}
+
+/// A file of tensors, wherever it lies.
+fn source<'a>(files: &'a Files<'_>, sources: &'a Sources<'a>, name: &str) -> Result<&'a dyn Source, Rejection> {
+    match sources.get(name) {
+        Some(source) => Ok(*source),
+        None => file(files, name).map(|bytes| bytes as &dyn Source),
+    }
 }
 
 /// Every file is named exactly once.

@@ -59,7 +59,7 @@ mod leaves;
 mod opened;
 mod witness;
 
-pub use bundle::{Files, read_property};
+pub use bundle::{Files, Sources, read_property};
 pub use opened::{Arith, Opened, Part};
 
 use certkern_seal::Verdict;
@@ -81,7 +81,8 @@ const PART: usize = 1 << 12;
 
 /// Checks a bundle, a folder of files by name, `bundle.json` among them: all parts, one after the other.
 pub fn check_bundle(files: &Files<'_>, limits: &Limits, observer: &dyn Observer) -> Verdict {
-    let opened = match Opened::new(files, None, limits, Arith::Auto) {
+    let sources = Sources::new();
+    let opened = match Opened::new(files, &sources, limits, Arith::Auto) {
         Ok(opened) => opened,
         Err(rejection) => return Verdict::Rejected(rejection),
     };

@@ -1,12 +1,11 @@
 //! Parts of a check: the documents are opened once, parts are checked in any order and by anybody, and joined to a verdict.
 
 use crate::bundle::{self, Claim};
-use crate::{Files, Observer, leaves, witness};
+use crate::{Files, Observer, Sources, leaves, witness};
 use certkern_core::rules::Judgement;
 use certkern_seal::{Documents, Theorem, Verdict};
 use certkern_wire::limits::Limits;
 use certkern_wire::reason::{Reason, Rejection};
-use certkern_wire::tensors::Source;
 use std::ops::Range;
 
 /// Which tiers of arithmetic decide.
@@ -42,17 +41,18 @@ enum Kind {
 }
 
 impl<'a> Opened<'a> {
-    /// Reads and binds the documents of a bundle. The hints may be `streamed`, under the name of their file: they are read when they are wanted.
+    /// Reads and binds the documents of a bundle. Payload and hints may be `sources` instead of files: each number of the payload is read
+    /// once, the hints when they are wanted.
     ///
     /// # Errors
     /// What the readers refuse.
     pub fn new(
         files: &'a Files<'_>,
-        streamed: Option<(&'a str, &'a dyn Source)>,
+        sources: &'a Sources<'a>,
         limits: &Limits,
         arith: Arith,
     ) -> Result<Self, Rejection> {
-        let (documents, claim) = bundle::open(files, streamed, limits, arith)?;
+        let (documents, claim) = bundle::open(files, sources, limits, arith)?;
         Ok(Self { documents, claim })
     }
 

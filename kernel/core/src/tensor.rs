@@ -1,6 +1,6 @@
 //! Exact tensors: the numbers of a payload, each the real number that its bits or its text spell.
 
-use crate::num::{Dyadic, Rational};
+use crate::num::{Dyadic, Rational, Short};
 use num_traits::Zero;
 
 /// A tensor of exact numbers in row-major order. `shape` has one entry for each axis; a scalar has none.
@@ -88,9 +88,18 @@ impl Tensor {
     #[must_use]
     pub fn dyadic(&self, index: usize) -> Option<Dyadic> {
         match &self.values {
-            Values::Binary32(v) => Dyadic::from_f32_bits(*v.get(index)?),
-            Values::Binary64(v) => Dyadic::from_f64_bits(*v.get(index)?),
             Values::Exact(v) => Dyadic::from_rational(v.get(index)?),
+            _ => self.short(index).map(Dyadic::from),
+        }
+    }
+
+    /// Element `index` in row-major order, exactly; `None` if there is none or it is not given by the bits of a float.
+    #[must_use]
+    pub fn short(&self, index: usize) -> Option<Short> {
+        match &self.values {
+            Values::Binary32(v) => Short::from_f32_bits(*v.get(index)?),
+            Values::Binary64(v) => Short::from_f64_bits(*v.get(index)?),
+            Values::Exact(_) => None,
         }
     }
 

@@ -1,13 +1,15 @@
 //! The graph: well-shaped by construction.
 
 use crate::attributes::{Attribute, Attributes};
+use crate::lowering::Lowering;
 use crate::ops::{Operator, Shapes, Site};
 use crate::read;
 use crate::shape;
-use certkern_core::program::{self, NodeId, Program};
+use certkern_core::program::{NodeId, Program};
 use certkern_core::tensor::Tensor;
 use certkern_wire::digest::{Canonical, GraphDigest, PayloadDigest, payload_digest};
 use certkern_wire::json::{self, Json};
+use certkern_wire::tensors::Source;
 use certkern_wire::{Limits, Reason, Rejection};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -43,15 +45,15 @@ pub struct Lowered {
 }
 
 impl Graph {
-    /// Reads a graph from the bytes of its JSON document. `payload` is the safetensors file with its numbers; `None` if
-    /// they stand in the nodes, or if there are none.
+    /// Reads a graph from the bytes of its JSON document. `payload` is the safetensors file with its numbers, each of which is read once;
+    /// `None` if they stand in the nodes, or if there are none.
     ///
     /// # Errors
     /// `json.*` or `limit.json-*` where the bytes are no JSON or miss fields; `graph.*` for all that a [`Graph`] rules
     /// out; `tensors.*` where the payload file is at fault (the place of such a fault has the file `payload`);
     /// `limit.nodes`, `limit.rank`, `limit.elements`, `limit.graph-elements`. Faults that do not depend on one another
     /// are reported together; the first in the order of checking decides the code.
-    pub fn read(json: &[u8], payload: Option<&[u8]>, limits: &Limits) -> Result<Self, Rejection> {
+    pub fn read(json: &[u8], payload: Option<&dyn Source>, limits: &Limits) -> Result<Self, Rejection> {
         Self::of_json(&json::parse(json, limits)?, payload, limits)
     }
 
@@ -59,7 +61,7 @@ impl Graph {
     ///
     /// # Errors
     /// As for [`Graph::read`].
-    pub fn of_json(json: &Json, payload: Option<&[u8]>, limits: &Limits) -> Result<Self, Rejection> {
+    pub fn of_json(json: &Json, payload: Option<&dyn Source>, limits: &Limits) -> Result<Self, Rejection> {
         read::read(json, payload, limits)
     }
 
@@ -114,23 +116,28 @@ impl Graph {
     /// # Errors
     /// [`Reason::Internal`] if a lowering does not fit its own shapes, which the check of the graph excludes.
     pub fn lower(&self) -> Result<Lowered, Rejection> {
-        let mut nodes = Vec::with_capacity(self.nodes.len());
+        const UNFIT: Reason = Reason::Internal("a lowering that does not fit its shapes");
+        let mut program = Lowering::default();
+        let mut values: Vec<NodeId> = Vec::with_capacity(self.nodes.len());
         for node in &self.nodes {
-            let primitive = self.primitive(node).ok_or(Reason::Internal("a lowering that does not fit its shapes"))?;
-            nodes.push(program::Node { width: node.width(), primitive });
+            let value = self.value(node, &values, &mut program);
+            let value = value.filter(|value| program.width(*value) == Some(node.width()));
+            values.push(value.ok_or(UNFIT)?);
         }
-        let values = (0..nodes.len()).collect();
-        let program = Program::new(nodes, self.outputs.clone());
+        let outputs = self.outputs.iter().map(|id| values.get(*id).copied()).collect::<Option<_>>().ok_or(UNFIT)?;
+        let program = Program::new(program.into_nodes(), outputs);
         let program = program.map_err(|_| Reason::Internal("a lowered graph that is no program"))?;
         Ok(Lowered { program, values })
     }
 
-    fn primitive(&self, node: &Node) -> Option<program::Primitive> {
+    /// Adds the meaning of a node to the program, given the program nodes of the earlier ones.
+    fn value(&self, node: &Node, values: &[NodeId], program: &mut Lowering) -> Option<NodeId> {
         let shape = |parent: &usize| self.nodes.get(*parent).map(Node::shape);
-        let parents: Vec<&[usize]> = node.parents.iter().map(shape).collect::<Option<_>>()?;
-        let shapes = Shapes { parents: &parents, declared: &node.shape };
+        let shapes: Vec<&[usize]> = node.parents.iter().map(shape).collect::<Option<_>>()?;
+        let parents: Vec<NodeId> = node.parents.iter().map(|id| values.get(*id).copied()).collect::<Option<_>>()?;
+        let shapes = Shapes { parents: &shapes, declared: &node.shape };
         let site = Site { shapes, attributes: &node.attributes, payload: &node.payload };
-        (node.operator.lower)(&site, &node.parents)
+        (node.operator.lower)(&site, &parents, program)
     }
 }
 

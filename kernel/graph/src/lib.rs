@@ -39,6 +39,7 @@
 
 mod attributes;
 mod graph;
+mod lowering;
 mod ops;
 mod read;
 mod shape;

@@ -1,6 +1,7 @@
 //! The payload file and the digests.
 
 use certkern_graph::Graph;
+use certkern_wire::tensors::Source;
 use certkern_wire::{Limits, Rejection};
 
 const NODES: &str = r#"{"id":0,"kind":"input","parents":[],"shape":[2]},
@@ -37,6 +38,7 @@ fn f64s(values: &[f64]) -> Vec<u8> {
 }
 
 fn read(nodes: &str, payload: Option<&[u8]>) -> Result<Graph, Rejection> {
+    let payload = payload.as_ref().map(|bytes| bytes as &dyn Source);
     Graph::read(document(nodes).as_bytes(), payload, &Limits::default())
 }
 

@@ -28,14 +28,14 @@ pub trait Source: Sync {
     fn read(&self, offset: u64, into: &mut [u8]) -> bool;
 }
 
-impl Source for &[u8] {
+impl<B: AsRef<[u8]> + Sync> Source for B {
     fn length(&self) -> u64 {
-        u64::try_from(self.len()).unwrap_or(u64::MAX)
+        u64::try_from(self.as_ref().len()).unwrap_or(u64::MAX)
     }
 
     fn read(&self, offset: u64, into: &mut [u8]) -> bool {
         let start = usize::try_from(offset).unwrap_or(usize::MAX);
-        let found = start.checked_add(into.len()).and_then(|end| self.get(start..end));
+        let found = start.checked_add(into.len()).and_then(|end| self.as_ref().get(start..end));
         found.is_some_and(|found| {
             into.copy_from_slice(found);
             true

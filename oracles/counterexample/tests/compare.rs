@@ -25,7 +25,7 @@ fn rational(p: i64, q: i64) -> Rational {
 
 fn documents() -> Documents {
     let limits = Limits::default();
-    let graph = Graph::read(GRAPH.as_bytes(), Some(PAYLOAD), &limits).unwrap();
+    let graph = Graph::read(GRAPH.as_bytes(), Some(&PAYLOAD), &limits).unwrap();
     Documents::new(graph, property::parse(PROPERTY.as_bytes(), &limits).unwrap()).unwrap()
 }
 

@@ -3,7 +3,7 @@
 #![allow(clippy::disallowed_methods, clippy::disallowed_macros, reason = "tests read the corpus; the kernel does not")]
 
 use crate::support::{Bundle, GRAPH, Random, above, f64s, safetensors, u8s, u32s};
-use certkern_claims::{Arith, Files, Opened, Part};
+use certkern_claims::{Arith, Files, Opened, Part, Sources};
 use certkern_seal::Verdict;
 use certkern_wire::limits::Limits;
 use certkern_wire::reason::Rejection;
@@ -44,10 +44,10 @@ fn in_parts(opened: &Opened<'_>, cuts: &[usize], random: &mut Random) -> Verdict
 
 /// Asserts that a bundle has one verdict, and gives it.
 fn one_verdict(files: &Owned, name: &str, random: &mut Random) -> Verdict {
-    let (files, limits) = (borrowed(files), Limits::default());
+    let (files, limits, sources) = (borrowed(files), Limits::default(), Sources::new());
     let mut verdicts = Vec::new();
     for arith in [Arith::Exact, Arith::Auto] {
-        let opened = match Opened::new(&files, None, &limits, arith) {
+        let opened = match Opened::new(&files, &sources, &limits, arith) {
             Ok(opened) => opened,
             Err(rejection) => {
                 verdicts.push(Verdict::Rejected(rejection));
@@ -148,7 +148,8 @@ fn comb(leaves: usize, bound: &str) -> Bundle {
 fn parts_that_are_not_the_whole_prove_nothing() {
     let files = comb(40, "0.76").files();
     let (files, limits) = (borrowed(&files), Limits::default());
-    let open = || Opened::new(&files, None, &limits, Arith::Auto).unwrap();
+    let sources = Sources::new();
+    let open = || Opened::new(&files, &sources, &limits, Arith::Auto).unwrap();
     let (own, other) = (open(), open());
     assert_eq!(own.entries(), 40);
     let part = |range| own.check(range, &()).unwrap();
@@ -252,13 +253,14 @@ impl Source for Unsteady {
     }
 }
 
-/// The verdict with streamed hints, and how often they were read.
-fn streamed(bundle: &Bundle, arith: Arith, spoilt: usize, how: Spoil) -> (Verdict, usize) {
+/// The verdict with one streamed file, and how often that was read.
+fn streamed(bundle: &Bundle, name: &str, arith: Arith, spoilt: usize, how: Spoil) -> (Verdict, usize) {
     let mut files = bundle.files();
-    let bytes = files.remove("cert.safetensors").unwrap();
+    let bytes = files.remove(name).unwrap();
     let source = Unsteady { bytes, reads: AtomicUsize::new(0), spoilt, how };
+    let sources: Sources<'_> = [(name.to_owned(), &source as &dyn Source)].into();
     let files = borrowed(&files);
-    let verdict = match Opened::new(&files, Some(("cert.safetensors", &source)), &Limits::default(), arith) {
+    let verdict = match Opened::new(&files, &sources, &Limits::default(), arith) {
         Ok(opened) => in_parts(&opened, &[0, 3, opened.entries()], &mut Random(3)),
         Err(rejection) => Verdict::Rejected(rejection),
     };
@@ -269,19 +271,20 @@ fn streamed(bundle: &Bundle, arith: Arith, spoilt: usize, how: Spoil) -> (Verdic
 fn a_file_that_changes_under_the_check_is_refused_and_proves_nothing_false() {
     // True, and closed by every slope and multiplier 1; false with every hint: y = 3/4 at x = 1.
     let (holds, fails) = (comb(8, "0.76"), comb(8, "0.75"));
-    for arith in [Arith::Exact, Arith::Auto] {
-        let (verdict, reads) = streamed(&holds, arith, usize::MAX, Spoil::Gone);
+    let files = ["cert.safetensors", "payload.safetensors"];
+    for (arith, name) in [Arith::Exact, Arith::Auto].into_iter().flat_map(|arith| files.map(|name| (arith, name))) {
+        let (verdict, reads) = streamed(&holds, name, arith, usize::MAX, Spoil::Gone);
         assert_eq!(told(&verdict), told(&one_of(&holds, arith)));
-        assert!(reads > 15, "{reads}");
+        assert!(reads > 3, "{name}: {reads}");
         for spoilt in 0..reads {
-            let (gone, _) = streamed(&holds, arith, spoilt, Spoil::Gone);
-            assert_eq!(gone.exit_code(), 2, "{arith:?}, read {spoilt}: {gone:?}");
+            let (gone, _) = streamed(&holds, name, arith, spoilt, Spoil::Gone);
+            assert_eq!(gone.exit_code(), 2, "{name}, {arith:?}, read {spoilt}: {gone:?}");
             for byte in [0, 1, 0x3f, 0x7f, 0xff] {
                 for bundle in [&holds, &fails] {
-                    let (verdict, _) = streamed(bundle, arith, spoilt, Spoil::Bytes(byte));
+                    let (verdict, _) = streamed(bundle, name, arith, spoilt, Spoil::Bytes(byte));
                     let code = verdict.exit_code();
                     let expected: &[u8] = if std::ptr::eq(bundle, &fails) { &[1, 2, 3] } else { &[0, 1, 2, 3] };
-                    assert!(expected.contains(&code), "{arith:?}, read {spoilt} gives {byte}: {verdict:?}");
+                    assert!(expected.contains(&code), "{name}, {arith:?}, read {spoilt} gives {byte}: {verdict:?}");
                 }
             }
         }
@@ -291,7 +294,8 @@ fn a_file_that_changes_under_the_check_is_refused_and_proves_nothing_false() {
 fn one_of(bundle: &Bundle, arith: Arith) -> Verdict {
     let files = bundle.files();
     let (files, limits) = (borrowed(&files), Limits::default());
-    let opened = Opened::new(&files, None, &limits, arith).unwrap();
+    let sources = Sources::new();
+    let opened = Opened::new(&files, &sources, &limits, arith).unwrap();
     in_parts(&opened, &[0, opened.entries()], &mut Random(4))
 }
 
@@ -302,11 +306,13 @@ fn streamed_hints_are_a_file_of_the_bundle() {
     let bytes = safetensors(&bundle.hints);
     let (files, source, limits) = (borrowed(&files), bytes.as_slice(), Limits::default());
     // The manifest does not name it.
-    let stranger = Opened::new(&files, Some(("more.safetensors", &source)), &limits, Arith::Auto);
+    let sources: Sources<'_> = [("more.safetensors".to_owned(), &source as &dyn Source)].into();
+    let stranger = Opened::new(&files, &sources, &limits, Arith::Auto);
     assert_eq!(stranger.unwrap_err().first().reason.code(), "bundle.file");
     // The whole file is within one budget, what is read whole within another.
     let small = Limits { hint_bytes: bytes.len() - 1, ..Limits::default() };
-    let refused = Opened::new(&files, Some(("cert.safetensors", &source)), &small, Arith::Auto);
+    let sources: Sources<'_> = [("cert.safetensors".to_owned(), &source as &dyn Source)].into();
+    let refused = Opened::new(&files, &sources, &small, Arith::Auto);
     assert_eq!(refused.unwrap_err().first().reason.code(), "limit.hint-bytes");
 }
 

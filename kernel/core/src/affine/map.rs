@@ -1,7 +1,7 @@
 //! Linear maps: forward over intervals (IBP), adjoint over rows (BACK).
 
 use super::convolution::{Convolution, volume};
-use super::over_one_denominator;
+use super::matrix;
 use crate::interval::Interval;
 use crate::num::{Dyadic, Matrix, Planes};
 use crate::tensor::Tensor;
@@ -307,10 +307,4 @@ fn multiple(row: &Planes, factor: &BigInt) -> Option<Planes> {
     }
     let scaled = (0..row.len()).map(|j| row.get(j).map(|entry| &entry * &Dyadic::new(factor.clone(), 0)));
     scaled.collect::<Option<Vec<_>>>().map(|entries| Planes::exact(&entries))
-}
-
-/// The least odd denominator of all elements, and the elements times it as a matrix.
-fn matrix(weight: &Tensor, rows: usize, columns: usize) -> Option<(BigInt, Matrix)> {
-    let (denominator, entries) = over_one_denominator(weight)?;
-    Some((denominator, Matrix::new(rows, columns, &entries)?))
 }

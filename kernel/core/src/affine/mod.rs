@@ -10,7 +10,8 @@ pub use map::LinearMap;
 
 use crate::interval::Interval;
 use crate::num::denominator::{common_denominator, odd_part};
-use crate::num::{Dyadic, Planes, Rational};
+use crate::num::matrix::{Entry, span};
+use crate::num::{Dyadic, Matrix, Planes, Rational, Short};
 use crate::program::NodeId;
 use crate::tensor::{Tensor, Values};
 use num_bigint::BigInt;
@@ -109,20 +110,36 @@ const SPAN_BITS: i64 = 4096;
 
 /// The least odd denominator of all elements of a tensor, and the elements times it. `None` if these are excessively long.
 fn over_one_denominator(tensor: &Tensor) -> Option<(BigInt, Vec<Dyadic>)> {
-    if let Values::Exact(values) = tensor.values() {
-        let odd = values.iter().map(|value| odd_part(value.denom()));
-        let denominator = common_denominator(odd, DENOMINATOR_BITS)?;
-        let scale = Rational::from_integer(denominator.clone());
-        let exact = values.iter().map(|value| Dyadic::from_rational(&(value * &scale)));
-        return within_span(exact.collect::<Option<Vec<_>>>()?).map(|values| (denominator, values));
+    let Values::Exact(values) = tensor.values() else {
+        return Some((BigInt::one(), shorts(tensor)?.into_iter().map(Dyadic::from).collect()));
+    };
+    let odd = values.iter().map(|value| odd_part(value.denom()));
+    let denominator = common_denominator(odd, DENOMINATOR_BITS)?;
+    let scale = Rational::from_integer(denominator.clone());
+    let exact = values.iter().map(|value| Dyadic::from_rational(&(value * &scale)));
+    within_span(exact.collect::<Option<Vec<_>>>()?).map(|values| (denominator, values))
+}
+
+/// The elements of a tensor of floats. `None` if it is none, or their bits lie excessively far apart.
+fn shorts(tensor: &Tensor) -> Option<Vec<Short>> {
+    let mut shorts = Vec::with_capacity(tensor.len());
+    for index in 0..tensor.len() {
+        shorts.push(tensor.short(index)?);
     }
-    let exact = (0..tensor.len()).map(|index| tensor.dyadic(index));
-    within_span(exact.collect::<Option<Vec<_>>>()?).map(|values| (BigInt::one(), values))
+    within_span(shorts)
 }
 
 /// The values, unless their bits lie excessively far apart: every digit plane between the last and the first bit is held for every value.
-fn within_span(values: Vec<Dyadic>) -> Option<Vec<Dyadic>> {
-    let low = values.iter().filter(|value| !value.is_zero()).map(Dyadic::exponent).min().unwrap_or(0);
-    let high = values.iter().filter_map(Dyadic::magnitude).max().unwrap_or(low);
+fn within_span<E: Entry>(values: Vec<E>) -> Option<Vec<E>> {
+    let (low, high) = span(&values);
     (high.saturating_sub(low) <= SPAN_BITS).then_some(values)
+}
+
+/// The least odd denominator of all elements, and the elements times it as a matrix.
+fn matrix(weight: &Tensor, rows: usize, columns: usize) -> Option<(BigInt, Matrix)> {
+    if let Values::Exact(_) = weight.values() {
+        let (denominator, entries) = over_one_denominator(weight)?;
+        return Some((denominator, Matrix::new(rows, columns, &entries)?));
+    }
+    Some((BigInt::one(), Matrix::new(rows, columns, &shorts(weight)?)?))
 }

@@ -33,8 +33,12 @@ pub(crate) fn nearest(numerator: &Dyadic, denominator: &BigInt) -> Option<f64> {
 /// [`nearest`] of every entry of `matrix` divided by `denominator`.
 pub(crate) fn nearest_entries(matrix: &Matrix, denominator: &BigInt) -> Option<Vec<f64>> {
     let count = matrix.rows().checked_mul(matrix.columns())?;
+    let mut entries = Vec::with_capacity(count);
     let quick = |index| if denominator.is_one() { nearest_short(matrix.short(index)?) } else { None };
-    (0..count).map(|index| quick(index).or_else(|| nearest(&matrix.get(index)?, denominator))).collect()
+    for index in 0..count {
+        entries.push(quick(index).or_else(|| nearest(&matrix.get(index)?, denominator))?);
+    }
+    Some(entries)
 }
 
 /// [`nearest`] of `mantissa · 2^exponent` where that takes one rounding of the mantissa and an exact product.
@@ -43,7 +47,9 @@ fn nearest_short((mantissa, exponent): (i128, i64)) -> Option<f64> {
     if mantissa == 0 {
         return Some(0.0);
     }
-    let value = mantissa as f64 * power_of_two(exponent);
+    // Conversions of machine words are faster, and round in the same way.
+    let rounded = i64::try_from(mantissa).map_or(mantissa as f64, |mantissa| mantissa as f64);
+    let value = rounded * power_of_two(exponent);
     let magnitude = value.abs();
     (magnitude > f64::MIN_POSITIVE && magnitude <= LIMIT).then_some(value)
 }

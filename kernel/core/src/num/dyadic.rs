@@ -1,6 +1,6 @@
 //! Dyadic rationals `mantissa · 2^exponent` of unbounded length.
 
-use super::Rational;
+use super::{Rational, Short};
 use num_bigint::BigInt;
 use num_integer::Integer;
 use num_traits::{One, Signed, Zero};
@@ -68,31 +68,13 @@ impl Dyadic {
     /// The number that binary64 `bits` spell; `None` for NaN and infinities.
     #[must_use]
     pub fn from_f64_bits(bits: u64) -> Option<Self> {
-        Self::from_ieee(bits >> 63 != 0, (bits >> 52) & 0x7ff, bits & ((1 << 52) - 1), 52, 0x7ff)
+        Short::from_f64_bits(bits).map(Self::from)
     }
 
     /// The number that binary32 `bits` spell; `None` for NaN and infinities.
     #[must_use]
     pub fn from_f32_bits(bits: u32) -> Option<Self> {
-        let bits = u64::from(bits);
-        Self::from_ieee(bits >> 31 != 0, (bits >> 23) & 0xff, bits & ((1 << 23) - 1), 23, 0xff)
-    }
-
-    /// IEEE 754-2019 section 3.4: `(-1)^s · 1.f · 2^(e − bias)`, or `0.f · 2^(1 − bias)` when `e = 0`; `bias = top / 2`.
-    fn from_ieee(negative: bool, biased: u64, fraction: u64, width: u32, top: u64) -> Option<Self> {
-        if biased == top {
-            return None;
-        }
-        let (significand, biased) =
-            if biased == 0 { (fraction, 1) } else { (fraction | 1_u64.checked_shl(width)?, biased) };
-        let exponent = i64::try_from(biased).ok()?.checked_sub(i64::try_from(top >> 1).ok()?)?;
-        if significand == 0 {
-            return Some(Self::zero());
-        }
-        let zeros = significand.trailing_zeros();
-        let odd = i64::try_from(significand.checked_shr(zeros)?).ok()?;
-        let exponent = exponent.checked_sub(i64::from(width))?.checked_add(i64::from(zeros))?;
-        Some(Self { mantissa: BigInt::from(if negative { odd.checked_neg()? } else { odd }), exponent })
+        Short::from_f32_bits(bits).map(Self::from)
     }
 
     /// The same number as a rational.
@@ -194,6 +176,12 @@ impl Dyadic {
     #[must_use]
     pub fn max(self, other: Self) -> Self {
         if other > self { other } else { self }
+    }
+}
+
+impl From<Short> for Dyadic {
+    fn from(short: Short) -> Self {
+        Self { mantissa: BigInt::from(short.mantissa()), exponent: short.exponent() }
     }
 }
 

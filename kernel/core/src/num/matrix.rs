@@ -1,8 +1,8 @@
 //! Matrices of exact dyadic numbers as planes of sign-magnitude digits.
 
-use super::Dyadic;
 use super::accumulators::{Accumulators, fits};
 use super::planes::{DIGIT, Planes};
+use super::{Dyadic, Short};
 use num_bigint::BigInt;
 use num_traits::{Signed, ToPrimitive};
 
@@ -26,26 +26,19 @@ struct DigitPlane {
 impl Matrix {
     /// The matrix of `entries`, exactly; `None` if their number is not `rows · columns`.
     #[must_use]
-    pub fn new(rows: usize, columns: usize, entries: &[Dyadic]) -> Option<Self> {
+    pub fn new<E: Entry>(rows: usize, columns: usize, entries: &[E]) -> Option<Self> {
         if rows.checked_mul(columns) != Some(entries.len()) {
             return None;
         }
         let digit = i64::from(DIGIT);
-        let low = entries.iter().filter(|v| !v.is_zero()).map(Dyadic::exponent).min().unwrap_or(0);
-        let high = entries.iter().filter_map(Dyadic::magnitude).max().unwrap_or(low);
+        let (low, high) = span(entries);
         // The highest plane is full, so that the usual spread of magnitudes needs one plane.
         let count = high.saturating_sub(low).saturating_add(digit.saturating_sub(1)).div_euclid(digit).max(1);
         let exponent = high.saturating_sub(count.saturating_mul(digit));
-        let mask = BigInt::from((1_i64 << DIGIT).saturating_sub(1));
         let mut planes = Vec::new();
         for k in 0..count {
             let shift = u64::try_from(k.saturating_mul(digit)).ok()?;
-            let digits = entries.iter().map(|value| {
-                let magnitude = short_digit(value, exponent, shift)
-                    .unwrap_or_else(|| ((value.floor_at(exponent).abs() >> shift) & &mask).to_i64().unwrap_or(0));
-                if value.is_negative() { magnitude.wrapping_neg() } else { magnitude }
-            });
-            let digits: Vec<i64> = digits.collect();
+            let digits: Vec<i64> = entries.iter().map(|value| value.digit(exponent, shift)).collect();
             let occupied = match columns {
                 0 => vec![false; rows],
                 _ => digits.chunks(columns).map(|row| row.iter().any(|d| *d != 0)).collect(),
@@ -134,13 +127,51 @@ impl Matrix {
     }
 }
 
-/// Bits `shift` to `shift + 52` of `|value| / 2^exponent`, if that is an integer of at most 126 bits.
-fn short_digit(value: &Dyadic, exponent: i64, shift: u64) -> Option<i64> {
-    let mantissa = value.mantissa().to_i64()?.unsigned_abs();
+/// A number that a matrix can hold.
+pub trait Entry {
+    /// The exponent of the last bit that is not zero, and one more than that of the first; `None` for zero.
+    fn bits(&self) -> Option<(i64, i64)>;
+
+    /// Bits `shift` to `shift + 52` of `|self| / 2^exponent`, which is an integer, with the sign of `self`.
+    fn digit(&self, exponent: i64, shift: u64) -> i64;
+}
+
+/// The exponents between which all bits of `entries` lie.
+pub(crate) fn span<E: Entry>(entries: &[E]) -> (i64, i64) {
+    let bits = entries.iter().filter_map(Entry::bits);
+    bits.reduce(|(low, high), (l, h)| (low.min(l), high.max(h))).unwrap_or((0, 0))
+}
+
+impl Entry for Short {
+    fn bits(&self) -> Option<(i64, i64)> {
+        let length = i64::from(u64::BITS.saturating_sub(self.mantissa().unsigned_abs().leading_zeros()));
+        (length > 0).then(|| (self.exponent(), self.exponent().saturating_add(length)))
+    }
+
+    fn digit(&self, exponent: i64, shift: u64) -> i64 {
+        short_digit(*self, exponent, shift).unwrap_or_else(|| Dyadic::from(*self).digit(exponent, shift))
+    }
+}
+
+impl Entry for Dyadic {
+    fn bits(&self) -> Option<(i64, i64)> {
+        self.magnitude().map(|high| (self.exponent(), high))
+    }
+
+    fn digit(&self, exponent: i64, shift: u64) -> i64 {
+        let mask = BigInt::from((1_i64 << DIGIT).saturating_sub(1));
+        let magnitude = ((self.floor_at(exponent).abs() >> shift) & mask).to_i64().unwrap_or(0);
+        if self.is_negative() { magnitude.wrapping_neg() } else { magnitude }
+    }
+}
+
+/// [`Entry::digit`] where `value / 2^exponent` has at most 126 bits.
+fn short_digit(value: Short, exponent: i64, shift: u64) -> Option<i64> {
     let up = u32::try_from(value.exponent().checked_sub(exponent)?).ok().filter(|up| *up < 63)?;
-    let magnitude = u128::from(mantissa).checked_shl(up)?;
+    let magnitude = u128::from(value.mantissa().unsigned_abs()).checked_shl(up)?;
     let digits = magnitude.checked_shr(u32::try_from(shift).ok()?).unwrap_or(0);
-    i64::try_from(digits & ((1 << DIGIT) - 1)).ok()
+    let digit = i64::try_from(digits & ((1 << DIGIT) - 1)).ok()?;
+    Some(if value.mantissa() < 0 { digit.wrapping_neg() } else { digit })
 }
 
 /// A sum under way: each step adds `row[i] · matrix[index]` to entry `j`.

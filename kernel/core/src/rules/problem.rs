@@ -5,7 +5,8 @@ use crate::num::Rational;
 use crate::program::Program;
 use crate::property::{Property, Row, Variable};
 use crate::region::Region;
-use num_traits::{Signed, Zero};
+use num_traits::{One, Signed, Zero};
+use std::sync::Arc;
 
 /// A program and a property that fit each other. The proposition: for every `x` in the region `F(x)` is defined and `(x, F(x))`
 /// lies in no disjunct of the unsafe set.
@@ -13,7 +14,9 @@ use num_traits::{Signed, Zero};
 pub struct Problem {
     program: Program,
     property: Property,
-    region: Region,
+    region: Arc<Region>,
+    /// For each disjunct, whether its region is the whole region.
+    whole: Vec<bool>,
 }
 
 impl Problem {
@@ -46,7 +49,8 @@ impl Problem {
         if rows.flat_map(|row| &row.terms).any(|(_, coefficient)| coefficient.is_zero()) {
             return Err(RuleError::Mismatch("a row has a coefficient of zero"));
         }
-        Ok(Self { program, property, region })
+        let whole = property.disjuncts.iter().map(|rows| !cuts(rows).any(|cut| cut.cuts_off(&region))).collect();
+        Ok(Self { program, property, region: Arc::new(region), whole })
     }
 
     /// The program.
@@ -63,7 +67,7 @@ impl Problem {
 
     /// The region of inputs.
     #[must_use]
-    pub fn region(&self) -> &Region {
+    pub fn region(&self) -> &Arc<Region> {
         &self.region
     }
 
@@ -71,16 +75,20 @@ impl Problem {
     ///
     /// # Errors
     /// [`RuleError::NoSuch`] disjunct.
-    pub fn region_of(&self, disjunct: usize) -> Result<Option<Region>, RuleError> {
+    pub fn region_of(&self, disjunct: usize) -> Result<Option<Arc<Region>>, RuleError> {
+        if self.has_whole_region(disjunct)? {
+            return Ok(Some(Arc::clone(&self.region)));
+        }
         let (mut lower, mut upper) = (self.region.lower().to_vec(), self.region.upper().to_vec());
-        for Cut { coordinate, end, upward } in self.cuts(disjunct)? {
+        for Cut { coordinate, end, upward } in self.property.disjuncts.get(disjunct).into_iter().flat_map(cuts) {
             let ends = if upward { &mut lower } else { &mut upper };
             let old = ends.get_mut(coordinate).ok_or(RuleError::NoSuch("coordinate"))?;
             if beyond(&end, old, upward) {
                 *old = end;
             }
         }
-        Region::new(lower, upper).map_err(|_| RuleError::Internal("the ends of a region differ in number"))
+        let region = Region::new(lower, upper);
+        Ok(region.map_err(|_| RuleError::Internal("the ends of a region differ in number"))?.map(Arc::new))
     }
 
     /// Whether the disjunct's region is the whole region.
@@ -88,22 +96,22 @@ impl Problem {
     /// # Errors
     /// [`RuleError::NoSuch`] disjunct.
     pub fn has_whole_region(&self, disjunct: usize) -> Result<bool, RuleError> {
-        let tighter = |Cut { coordinate, end, upward }: Cut| {
-            let ends = if upward { self.region.lower() } else { self.region.upper() };
-            ends.get(coordinate).is_none_or(|old| beyond(&end, old, upward))
-        };
-        Ok(!self.cuts(disjunct)?.any(tighter))
+        self.whole.get(disjunct).copied().ok_or(RuleError::NoSuch("disjunct"))
     }
+}
 
-    /// What the rows of a disjunct that speak of one input alone say: `c·x ≤ b` is `x ≤ b/c` for `c > 0` and `x ≥ b/c` for `c < 0`.
-    fn cuts(&self, disjunct: usize) -> Result<impl Iterator<Item = Cut>, RuleError> {
-        let rows = self.property.disjuncts.get(disjunct).ok_or(RuleError::NoSuch("disjunct"))?;
-        let cut = |row: &Row| {
-            let (coordinate, coefficient) = row.single_input()?;
-            Some(Cut { coordinate, end: &row.bound / coefficient, upward: coefficient.is_negative() })
+/// What the rows of a disjunct that speak of one input alone say: `c·x ≤ b` is `x ≤ b/c` for `c > 0` and `x ≥ b/c` for `c < 0`.
+fn cuts(rows: &Vec<Row>) -> impl Iterator<Item = Cut> {
+    rows.iter().filter_map(|row| {
+        let (coordinate, coefficient) = row.single_input()?;
+        // Most coefficients are 1 or −1, and a division of long decimals is slow.
+        let end = match coefficient {
+            one if one.is_one() => row.bound.clone(),
+            minus_one if (-minus_one).is_one() => -&row.bound,
+            other => &row.bound / other,
         };
-        Ok(rows.iter().filter_map(cut))
-    }
+        Some(Cut { coordinate, end, upward: coefficient.is_negative() })
+    })
 }
 
 /// An end of the box of a disjunct.
@@ -112,6 +120,14 @@ struct Cut {
     end: Rational,
     /// A lower end.
     upward: bool,
+}
+
+impl Cut {
+    /// Whether a region reaches beyond the end, or has no such coordinate.
+    fn cuts_off(&self, region: &Region) -> bool {
+        let ends = if self.upward { region.lower() } else { region.upper() };
+        ends.get(self.coordinate).is_none_or(|old| beyond(&self.end, old, self.upward))
+    }
 }
 
 /// Whether an end cuts off more than another one.

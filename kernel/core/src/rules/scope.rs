@@ -54,10 +54,9 @@ impl Scope {
     /// [`RuleError::NoSuch`] disjunct.
     pub fn root(problem: &Arc<Problem>, disjunct: Option<usize>, digits: usize) -> Result<Self, RuleError> {
         let region = match disjunct {
-            None => Some(problem.region().clone()),
+            None => Some(Arc::clone(problem.region())),
             Some(disjunct) => problem.region_of(disjunct)?,
         };
-        let region = region.map(Arc::new);
         let problem = Arc::clone(problem);
         let mut scope = Self { problem, disjunct, literals: Vec::new(), region, bounds: Vec::new(), digits };
         scope.interval_bounds()?;

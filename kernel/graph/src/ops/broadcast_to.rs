@@ -2,8 +2,9 @@
 
 use super::{Arity, Operator, Refusal, Shapes, Site, repeats_parent, selection};
 use crate::attributes::{Attributes, list};
+use crate::lowering::Lowering;
 use crate::shape;
-use certkern_core::program::{NodeId, Primitive};
+use certkern_core::program::NodeId;
 
 pub(super) const OPERATOR: Operator = Operator::new("broadcast_to", Arity::Exactly(1), shape_rule, lower)
     .attributes(&[list("from_shape"), list("to_shape")]);
@@ -21,11 +22,11 @@ fn shape_rule(shapes: &Shapes, attributes: &Attributes) -> Result<Vec<usize>, Re
     }
 }
 
-fn lower(site: &Site, parents: &[NodeId]) -> Option<Primitive> {
+fn lower(site: &Site, parents: &[NodeId], program: &mut Lowering) -> Option<NodeId> {
     let (from, to) = (site.shapes.first(), site.shapes.declared);
     let strides = shape::strides(from)?;
     let repeated = std::iter::repeat_n(0, to.len().checked_sub(from.len())?);
     let kept = from.iter().zip(strides).map(|(extent, stride)| if *extent == 1 { 0 } else { stride });
     let sources = shape::offsets(to.iter().copied().zip(repeated.chain(kept)))?;
-    selection(site, parents, sources)
+    selection(parents, sources, program)
 }

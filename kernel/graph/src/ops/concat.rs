@@ -1,10 +1,11 @@
 //! Tensors joined along one axis.
 
-use super::{Arity, Operator, Refusal, Shapes, Site, affine, axis_within};
+use super::{Arity, Operator, Refusal, Shapes, Site, axis_within};
 use crate::attributes::{Attributes, number};
+use crate::lowering::Lowering;
 use crate::shape;
 use certkern_core::affine::{LinearMap, Term};
-use certkern_core::program::{NodeId, Primitive};
+use certkern_core::program::NodeId;
 
 pub(super) const OPERATOR: Operator =
     Operator::new("concat", Arity::AtLeast(2), shape_rule, lower).attributes(&[number("axis")]);
@@ -28,7 +29,7 @@ fn agree_off_axis(first: &[usize], other: &[usize], axis: usize) -> bool {
 }
 
 /// Each parent is placed by a map of its own: its elements appear in the result in their own order, in slabs of the axis.
-fn lower(site: &Site, parents: &[NodeId]) -> Option<Primitive> {
+fn lower(site: &Site, parents: &[NodeId], program: &mut Lowering) -> Option<NodeId> {
     let axis = site.attributes.number("axis").ok()?;
     let width = shape::elements(site.shapes.declared)?;
     let total = *site.shapes.declared.get(axis)?;
@@ -49,5 +50,5 @@ fn lower(site: &Site, parents: &[NodeId]) -> Option<Primitive> {
         terms.push(Term { parent: *parent, map: LinearMap::select(sources, input_width)? });
         start = end;
     }
-    affine(width, terms, None)
+    program.affine(width, terms, None)
 }

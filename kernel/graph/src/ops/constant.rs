@@ -1,8 +1,9 @@
 //! Numbers that do not depend on the input.
 
-use super::{Arity, Operator, PayloadField, Refusal, Shapes, Site, affine};
+use super::{Arity, Operator, PayloadField, Refusal, Shapes, Site};
 use crate::attributes::{Attribute, Attributes, list};
-use certkern_core::program::{NodeId, Primitive};
+use crate::lowering::Lowering;
+use certkern_core::program::NodeId;
 
 pub(super) const OPERATOR: Operator = Operator::new("const", Arity::Exactly(0), value_shape, lower)
     .attributes(&[list("value_shape").or(|shapes, _| Attribute::List(shapes.declared.to_vec()))])
@@ -12,7 +13,7 @@ fn value_shape(_: &Shapes, attributes: &Attributes) -> Result<Vec<usize>, Refusa
     attributes.list("value_shape").map(<[usize]>::to_vec)
 }
 
-fn lower(site: &Site, _: &[NodeId]) -> Option<Primitive> {
+fn lower(site: &Site, _: &[NodeId], program: &mut Lowering) -> Option<NodeId> {
     let values = site.payload.first()?;
-    affine(values.len(), Vec::new(), Some(values))
+    program.affine(values.len(), Vec::new(), Some(values))
 }

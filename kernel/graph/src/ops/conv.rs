@@ -1,11 +1,12 @@
 //! Zero-padded cross-correlation over the last `spatial_rank` axes; the axis before them holds channels, those before
 //! that a batch. `out[b, o, p] = bias[o] + Σ_{i,k} weight[o, i, k] · in[b, i, p·stride + k·dilation − padding]`.
 
-use super::{Arity, Operator, PayloadField, Refusal, Shapes, Site, affine, repeated};
+use super::{Arity, Operator, PayloadField, Refusal, Shapes, Site, repeated};
 use crate::attributes::{Attribute, Attributes, list, number};
+use crate::lowering::Lowering;
 use crate::shape;
 use certkern_core::affine::{Convolution, LinearMap, Term};
-use certkern_core::program::{NodeId, Primitive};
+use certkern_core::program::NodeId;
 use certkern_core::tensor::{Tensor, Values};
 
 pub(super) const OPERATOR: Operator = Operator::new("conv", Arity::Exactly(1), shape_rule, lower)
@@ -175,7 +176,7 @@ fn nonzero_places(tensor: &Tensor) -> Box<dyn Iterator<Item = usize> + '_> {
     }
 }
 
-fn lower(site: &Site, parents: &[NodeId]) -> Option<Primitive> {
+fn lower(site: &Site, parents: &[NodeId], program: &mut Lowering) -> Option<NodeId> {
     let [weight, bias] = site.payload else { return None };
     let number = |name| site.attributes.number(name).ok();
     let list = |name| site.attributes.list(name).ok().map(<[usize]>::to_vec);
@@ -195,5 +196,5 @@ fn lower(site: &Site, parents: &[NodeId]) -> Option<Primitive> {
         dilation: list("dilation")?,
     };
     let term = Term { parent: *parents.first()?, map: LinearMap::convolution(weight, geometry)? };
-    affine(shape::elements(site.shapes.declared)?, vec![term], Some(&repeated(bias, positions, batch)?))
+    program.affine(shape::elements(site.shapes.declared)?, vec![term], Some(&repeated(bias, positions, batch)?))
 }

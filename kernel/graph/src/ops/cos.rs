@@ -1,6 +1,7 @@
 //! `cos(x)` on every element.
 
-use super::{Arity, Operator, keeps_shape, library};
+use super::{Arity, Operator, keeps_shape};
 
-pub(super) const OPERATOR: Operator =
-    Operator::new("cos", Arity::Exactly(1), keeps_shape, |_, parents| library("cos", parents));
+pub(super) const OPERATOR: Operator = Operator::new("cos", Arity::Exactly(1), keeps_shape, |_, parents, program| {
+    program.library("cos", *parents.first()?)
+});

@@ -1,10 +1,11 @@
 //! `W x + b` on the last axis; the axes before it are a batch.
 
-use super::{Arity, Operator, PayloadField, Refusal, Shapes, Site, affine, repeated};
+use super::{Arity, Operator, PayloadField, Refusal, Shapes, Site, repeated};
 use crate::attributes::{Attribute, Attributes, number};
+use crate::lowering::Lowering;
 use crate::shape;
 use certkern_core::affine::{LinearMap, Term};
-use certkern_core::program::{NodeId, Primitive};
+use certkern_core::program::NodeId;
 
 pub(super) const OPERATOR: Operator = Operator::new("linear", Arity::Exactly(1), shape_rule, lower)
     .attributes(&[
@@ -36,10 +37,10 @@ fn shape_rule(shapes: &Shapes, attributes: &Attributes) -> Result<Vec<usize>, Re
     Ok(batch.iter().copied().chain([outputs]).collect())
 }
 
-fn lower(site: &Site, parents: &[NodeId]) -> Option<Primitive> {
+fn lower(site: &Site, parents: &[NodeId], program: &mut Lowering) -> Option<NodeId> {
     let [weight, bias] = site.payload else { return None };
     let (_, leading) = site.shapes.declared.split_last()?;
     let batch = shape::elements(leading)?;
     let term = Term { parent: *parents.first()?, map: LinearMap::dense(weight, batch)? };
-    affine(shape::elements(site.shapes.declared)?, vec![term], Some(&repeated(bias, 1, batch)?))
+    program.affine(shape::elements(site.shapes.declared)?, vec![term], Some(&repeated(bias, 1, batch)?))
 }

@@ -25,10 +25,10 @@ mod transpose;
 mod laws;
 
 use crate::attributes::{AttributeSpec, Attributes};
+use crate::lowering::Lowering;
 use crate::shape;
-use certkern_core::affine::{Affine, LinearMap, Term};
-use certkern_core::func::Function;
-use certkern_core::program::{NodeId, Primitive};
+use certkern_core::affine::LinearMap;
+use certkern_core::program::NodeId;
 use certkern_core::tensor::{Tensor, Values};
 
 /// Every operator that has a meaning here. A spelling that is not in this list is refused.
@@ -60,6 +60,10 @@ pub(crate) fn find(kind: &str) -> Option<&'static Operator> {
     REGISTRY.iter().copied().find(|operator| operator.kind == kind)
 }
 
+/// Adds the meaning of an operator to a program, given the nodes that hold its parents' values: gives the node that holds its own. `None` if
+/// sizes do not fit, which the other rules exclude.
+pub(crate) type Lower = fn(&Site, &[NodeId], &mut Lowering) -> Option<NodeId>;
+
 /// An operator of the graph language.
 #[derive(Debug)]
 pub(crate) struct Operator {
@@ -79,8 +83,8 @@ pub(crate) struct Operator {
     pub(crate) entries: fn(&Shapes, &Attributes) -> Option<usize>,
     /// What its numbers must satisfy beyond their shapes.
     pub(crate) payload_rule: fn(&Site) -> Result<(), Refusal>,
-    /// The meaning; `None` if sizes do not fit, which the rules above exclude.
-    pub(crate) lower: fn(&Site, &[NodeId]) -> Option<Primitive>,
+    /// The meaning.
+    pub(crate) lower: Lower,
 }
 
 /// How many parents an operator has.
@@ -138,7 +142,7 @@ impl Operator {
         kind: &'static str,
         arity: Arity,
         shape_rule: fn(&Shapes, &Attributes) -> Result<Vec<usize>, Refusal>,
-        lower: fn(&Site, &[NodeId]) -> Option<Primitive>,
+        lower: Lower,
     ) -> Self {
         Self {
             kind,
@@ -214,11 +218,6 @@ fn keeps_shape(shapes: &Shapes, _: &Attributes) -> Result<Vec<usize>, Refusal> {
     shapes.parent(0).map(<[usize]>::to_vec)
 }
 
-/// A function of the library on every element; `None` if there is none of this name.
-fn library(name: &str, parents: &[NodeId]) -> Option<Primitive> {
-    Some(Primitive::Univariate { function: Function::library(name, Vec::new())?, argument: *parents.first()? })
-}
-
 /// The shape rule of operators on two tensors of one shape. There is no implicit broadcast.
 fn equal_shapes(shapes: &Shapes, _: &Attributes) -> Result<Vec<usize>, Refusal> {
     let (first, second) = (shapes.parent(0)?, shapes.parent(1)?);
@@ -256,22 +255,14 @@ fn index_maps(shapes: &Shapes, _: &Attributes) -> Option<usize> {
 }
 
 /// The same coordinates in the same order: the meaning of every operator that moves no number.
-fn identity(site: &Site, parents: &[NodeId]) -> Option<Primitive> {
-    let width = shape::elements(site.shapes.declared)?;
-    affine(width, vec![Term { parent: *parents.first()?, map: LinearMap::identity(width) }], None)
+fn identity(_: &Site, parents: &[NodeId], program: &mut Lowering) -> Option<NodeId> {
+    let parent = *parents.first()?;
+    program.linear(parent, LinearMap::identity(program.width(parent)?))
 }
 
 /// The coordinates of the one parent, picked by `sources`.
-fn selection(site: &Site, parents: &[NodeId], sources: Vec<usize>) -> Option<Primitive> {
-    let width = sources.len();
-    let input_width = shape::elements(site.shapes.first())?;
-    let map = LinearMap::select(sources.into_iter().map(Some).collect(), input_width)?;
-    affine(width, vec![Term { parent: *parents.first()?, map }], None)
-}
-
-/// An affine primitive.
-fn affine(width: usize, terms: Vec<Term>, bias: Option<&Tensor>) -> Option<Primitive> {
-    Affine::new(width, terms, bias).map(Primitive::Affine)
+fn selection(parents: &[NodeId], sources: Vec<usize>, program: &mut Lowering) -> Option<NodeId> {
+    program.select(*parents.first()?, sources.into_iter().map(Some).collect())
 }
 
 /// The vector in which each number of `tensor` stands `each` times in a row, and all of that `times` times.

@@ -2,8 +2,9 @@
 
 use super::{Arity, Operator, Refusal, Shapes, Site, selection};
 use crate::attributes::{Attributes, list};
+use crate::lowering::Lowering;
 use crate::shape;
-use certkern_core::program::{NodeId, Primitive};
+use certkern_core::program::NodeId;
 
 pub(super) const OPERATOR: Operator = Operator::new("permute", Arity::Exactly(1), shape_rule, lower)
     .attributes(&[list("perm")])
@@ -28,8 +29,8 @@ fn shape_rule(shapes: &Shapes, attributes: &Attributes) -> Result<Vec<usize>, Re
     picked(parent, permutation).ok_or(Refusal::Internal("a permutation that is none"))
 }
 
-fn lower(site: &Site, parents: &[NodeId]) -> Option<Primitive> {
-    selection(site, parents, sources(site.shapes.first(), site.attributes.list("perm").ok()?)?)
+fn lower(site: &Site, parents: &[NodeId], program: &mut Lowering) -> Option<NodeId> {
+    selection(parents, sources(site.shapes.first(), site.attributes.list("perm").ok()?)?, program)
 }
 
 /// For each element of the permuted tensor, the place in the parent that it comes from.

@@ -1,6 +1,8 @@
 //! `1/(1 + exp(−x))` on every element.
 
-use super::{Arity, Operator, keeps_shape, library};
+use super::{Arity, Operator, keeps_shape};
 
 pub(super) const OPERATOR: Operator =
-    Operator::new("sigmoid", Arity::Exactly(1), keeps_shape, |_, parents| library("sigmoid", parents));
+    Operator::new("sigmoid", Arity::Exactly(1), keeps_shape, |_, parents, program| {
+        program.library("sigmoid", *parents.first()?)
+    });

@@ -1,6 +1,7 @@
 //! `sin(x)` on every element.
 
-use super::{Arity, Operator, keeps_shape, library};
+use super::{Arity, Operator, keeps_shape};
 
-pub(super) const OPERATOR: Operator =
-    Operator::new("sin", Arity::Exactly(1), keeps_shape, |_, parents| library("sin", parents));
+pub(super) const OPERATOR: Operator = Operator::new("sin", Arity::Exactly(1), keeps_shape, |_, parents, program| {
+    program.library("sin", *parents.first()?)
+});

@@ -1,6 +1,8 @@
 //! `log(1 + exp(x))` on every element.
 
-use super::{Arity, Operator, keeps_shape, library};
+use super::{Arity, Operator, keeps_shape};
 
 pub(super) const OPERATOR: Operator =
-    Operator::new("softplus", Arity::Exactly(1), keeps_shape, |_, parents| library("softplus", parents));
+    Operator::new("softplus", Arity::Exactly(1), keeps_shape, |_, parents, program| {
+        program.library("softplus", *parents.first()?)
+    });

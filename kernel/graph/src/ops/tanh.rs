@@ -1,6 +1,7 @@
 //! `tanh(x)` on every element.
 
-use super::{Arity, Operator, keeps_shape, library};
+use super::{Arity, Operator, keeps_shape};
 
-pub(super) const OPERATOR: Operator =
-    Operator::new("tanh", Arity::Exactly(1), keeps_shape, |_, parents| library("tanh", parents));
+pub(super) const OPERATOR: Operator = Operator::new("tanh", Arity::Exactly(1), keeps_shape, |_, parents, program| {
+    program.library("tanh", *parents.first()?)
+});

@@ -2,7 +2,8 @@
 
 use super::{Arity, Operator, Refusal, Shapes, Site, axis_within, permute, selection};
 use crate::attributes::{Attributes, number};
-use certkern_core::program::{NodeId, Primitive};
+use crate::lowering::Lowering;
+use certkern_core::program::NodeId;
 
 pub(super) const OPERATOR: Operator =
     Operator::new("transpose", Arity::Exactly(1), shape_rule, lower).attributes(&[number("axis1"), number("axis2")]);
@@ -16,7 +17,7 @@ fn shape_rule(shapes: &Shapes, attributes: &Attributes) -> Result<Vec<usize>, Re
     Ok(swapped)
 }
 
-fn lower(site: &Site, parents: &[NodeId]) -> Option<Primitive> {
+fn lower(site: &Site, parents: &[NodeId], program: &mut Lowering) -> Option<NodeId> {
     let parent = site.shapes.first();
     let (first, second) = (site.attributes.number("axis1").ok()?, site.attributes.number("axis2").ok()?);
     let mut permutation: Vec<usize> = (0..parent.len()).collect();
@@ -24,5 +25,5 @@ fn lower(site: &Site, parents: &[NodeId]) -> Option<Primitive> {
         return None;
     }
     permutation.swap(first, second);
-    selection(site, parents, permute::sources(parent, &permutation)?)
+    selection(parents, permute::sources(parent, &permutation)?, program)
 }

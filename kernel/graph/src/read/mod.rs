@@ -14,10 +14,11 @@ use crate::graph::{Graph, Node};
 use crate::ops::{Operator, PayloadField, Refusal};
 use certkern_core::tensor::Tensor;
 use certkern_wire::json::Json;
+use certkern_wire::tensors::Source;
 use certkern_wire::{Fault, Limits, Reason, Rejection};
 
 /// Reads a graph and its numbers; see [`Graph::of_json`].
-pub(crate) fn read(json: &Json, payload: Option<&[u8]>, limits: &Limits) -> Result<Graph, Rejection> {
+pub(crate) fn read(json: &Json, payload: Option<&dyn Source>, limits: &Limits) -> Result<Graph, Rejection> {
     let mut faults = Faults::default();
     let mut later = Faults::default();
     let (header, mut drafts) = document::read(json, limits, &mut faults, &mut later)?;

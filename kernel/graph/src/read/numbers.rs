@@ -5,15 +5,20 @@ use crate::ops::{PayloadField, Shapes, Site};
 use crate::shape;
 use certkern_core::tensor::Tensor;
 use certkern_wire::json::Json;
-use certkern_wire::tensors::TensorFile;
+use certkern_wire::tensors::{Source, TensorFile};
 use certkern_wire::{Fault, Limits, Reason, Rejection};
 
 /// The name under which faults of the payload file are reported.
 const FILE: &str = "payload";
 
 /// The numbers of each node. A tensor of the file that no node uses is a fault, looked for only where nothing else is wrong.
-pub(super) fn read(drafts: &[Draft], payload: Option<&[u8]>, limits: &Limits, faults: &mut Faults) -> Vec<Vec<Tensor>> {
-    let file = payload.as_ref().map(|bytes| TensorFile::parse(bytes, limits)).transpose();
+pub(super) fn read(
+    drafts: &[Draft],
+    payload: Option<&dyn Source>,
+    limits: &Limits,
+    faults: &mut Faults,
+) -> Vec<Vec<Tensor>> {
+    let file = payload.map(|source| TensorFile::parse(source, limits)).transpose();
     let mut file = match file {
         Ok(file) => file,
         Err(rejection) => {

@@ -51,7 +51,7 @@ impl FilterScope {
     pub fn root(filter: &Arc<Filter>, disjunct: Option<usize>) -> Result<Self, RuleError> {
         let problem = &filter.problem;
         let region = match disjunct {
-            None => Some(problem.region().clone()),
+            None => Some(Arc::clone(problem.region())),
             Some(disjunct) => problem.region_of(disjunct)?,
         };
         let mut scope = Self {

@@ -1,4 +1,4 @@
-//! Hints in the file system: read in pieces, by many threads at a time.
+//! Large files that stay in the file system: read in pieces, by many threads at a time.
 
 use certkern_wire::tensors::Source;
 use std::fs::File;
@@ -6,15 +6,15 @@ use std::io;
 use std::path::Path;
 use std::sync::OnceLock;
 
-/// An open file of hints.
-pub(crate) struct Hints {
+/// An open file.
+pub(crate) struct Streamed {
     file: File,
     length: u64,
     /// Why a piece could not be read, other than that the file ends before it.
     fault: OnceLock<io::Error>,
 }
 
-impl Hints {
+impl Streamed {
     pub(crate) fn open(path: &Path) -> io::Result<Self> {
         let file = File::open(path)?;
         let length = file.metadata()?.len();
@@ -42,7 +42,7 @@ impl Hints {
     }
 }
 
-impl Source for Hints {
+impl Source for Streamed {
     fn length(&self) -> u64 {
         self.length
     }
@@ -68,18 +68,18 @@ mod tests {
     #[test]
     fn pieces_are_those_of_the_file_and_none_beyond_its_end() {
         let scratch = tempfile::tempdir().unwrap();
-        let path = scratch.path().join("hints");
+        let path = scratch.path().join("streamed");
         std::fs::write(&path, b"0123456789").unwrap();
-        let hints = Hints::open(&path).unwrap();
-        assert_eq!(hints.length(), 10);
+        let streamed = Streamed::open(&path).unwrap();
+        assert_eq!(streamed.length(), 10);
         let mut piece = [0; 3];
-        assert!(hints.read(7, &mut piece) && &piece == b"789");
-        assert!(hints.read(0, &mut piece) && &piece == b"012");
-        assert!(!hints.read(8, &mut piece) && !hints.read(1 << 40, &mut piece));
-        assert!(hints.fault().is_none());
+        assert!(streamed.read(7, &mut piece) && &piece == b"789");
+        assert!(streamed.read(0, &mut piece) && &piece == b"012");
+        assert!(!streamed.read(8, &mut piece) && !streamed.read(1 << 40, &mut piece));
+        assert!(streamed.fault().is_none());
         // A file that becomes shorter.
         std::fs::write(&path, b"01").unwrap();
-        assert!(!hints.read(0, &mut piece));
-        assert!(!Hints::open(scratch.path()).unwrap().read(0, &mut piece));
+        assert!(!streamed.read(0, &mut piece));
+        assert!(!Streamed::open(scratch.path()).unwrap().read(0, &mut piece));
     }
 }
