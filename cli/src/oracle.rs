@@ -95,7 +95,8 @@ impl Oracle {
     fn certificate(&self, query: &Document<'_>, bytes: &[u8], limits: &Limits) -> Result<Vec<u8>, Failure> {
         let tool = self.tool();
         let budget = Budget { time: Duration::from_secs(self.timeout), output: self.max_output };
-        let signals = signals::Watched::start().map_err(|error| Failure::Usage(format!("cannot watch for signals: {error}")))?;
+        let signals =
+            signals::Watched::start().map_err(|error| Failure::Usage(format!("cannot watch for signals: {error}")))?;
         let asking = Progress::start("waiting for the tool");
         let asked = tool.ask(bytes, &budget, &|| signals.came());
         drop(asking);

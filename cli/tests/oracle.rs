@@ -81,8 +81,16 @@ fn a_tool_without_an_answer_leaves_no_verdict() {
     let claim = scratch.path().join("claim.json");
     let answer = answer.display();
     for (script, options, complaints) in [
-        (format!("cat '{answer}'; echo 's ACCEPTED enclosure 00' >&2; exit 7"), &[][..], ["exit status: 7", "\n    s ACCEPTED enclosure 00\n"]),
-        (format!("echo Arb 3; cat '{answer}'"), &[], ["json.syntax at byte 0, `Arb 3\\n", "`sh -c \"echo Arb 3; cat '"]),
+        (
+            format!("cat '{answer}'; echo 's ACCEPTED enclosure 00' >&2; exit 7"),
+            &[][..],
+            ["exit status: 7", "\n    s ACCEPTED enclosure 00\n"],
+        ),
+        (
+            format!("echo Arb 3; cat '{answer}'"),
+            &[],
+            ["json.syntax at byte 0, `Arb 3\\n", "`sh -c \"echo Arb 3; cat '"],
+        ),
         (format!("cat '{answer}'; echo bye"), &[], ["json.trailing at byte", "`bye\\n`"]),
         (format!("cat '{answer}'; sleep 50"), &["--timeout", "1"], ["had not ended after 1 s", "--timeout"]),
         (format!("cat '{answer}'"), &["--max-output", "20"], ["more than 20 bytes", "--max-output"]),

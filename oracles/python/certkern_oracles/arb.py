@@ -2,9 +2,9 @@
 
     python3 -m certkern_oracles.arb < query.json > answer.json
 
-One process answers all outputs of a query. Nothing here is trusted: the kernel computes its own balls. Standard output is the answer and nothing else; where
-there is no query to answer, it stays empty and the status is 2. An output that Arb cannot enclose makes an answer with the status `undefined`, which the
-kernel refuses.
+One process answers all outputs of a query. Nothing here is trusted: the kernel computes its own balls. Standard output is the answer and nothing
+else; where there is no query to answer, it stays empty and the status is 2. An output that Arb cannot enclose makes an answer with the status
+`undefined`, which the kernel refuses.
 """
 
 from __future__ import annotations

@@ -29,9 +29,9 @@ except ImportError:
 
 """The functions by name and numbers."""
 FUNCTIONS = """
-    sqrt, rsqrt, inv, exp, expm1, log, log1p, log2, sin, cos, tan, asin, acos, atan, sinh, cosh, tanh, asinh, acosh, atanh, sigmoid, softplus, erf, erfc, gelu,
-    gelu_tanh, silu, mish, softsign, power 3, power -2, power 1/3, power -7/5, elu 3/2, celu 3/7, selu 1673/1000 21/20, leaky_relu 1/100, prelu 1/4,
-    clip -1/2 3/4, hard_sigmoid 1/6 1/2, hard_swish
+    sqrt, rsqrt, inv, exp, expm1, log, log1p, log2, sin, cos, tan, asin, acos, atan, sinh, cosh, tanh, asinh, acosh, atanh, sigmoid, softplus,
+    erf, erfc, gelu, gelu_tanh, silu, mish, softsign, power 3, power -2, power 1/3, power -7/5, elu 3/2, celu 3/7, selu 1673/1000 21/20,
+    leaky_relu 1/100, prelu 1/4, clip -1/2 3/4, hard_sigmoid 1/6 1/2, hard_swish
 """
 FUNCTIONS = [name.strip() for name in FUNCTIONS.split(",")]
 POSITIVE = {"sqrt", "rsqrt", "log", "log1p", "log2", "power", "acosh"}

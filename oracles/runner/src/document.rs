@@ -16,8 +16,8 @@ impl<'a> Document<'a> {
     }
 }
 
-/// The certificate of kind `enclosure` that a query and an answer are, where the kernel computes with `precision` bits at most. Whether the answer is one
-/// to this query is for the kernel to say.
+/// The certificate of kind `enclosure` that a query and an answer are, where the kernel computes with `precision` bits at most. Whether the answer
+/// is one to this query is for the kernel to say.
 #[must_use]
 pub fn join(query: &Document<'_>, answer: &Document<'_>, precision: Option<u32>) -> Vec<u8> {
     let precision = precision.map(|bits| format!(" \"precision\": {bits},\n")).unwrap_or_default();

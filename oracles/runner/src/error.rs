@@ -47,8 +47,8 @@ pub enum Fault {
 /// Why a tool gave no answer: the command with its arguments, what went wrong, and the end of what it wrote to standard error.
 #[derive(Debug)]
 pub struct Failure {
-    /// The command.
-    pub tool: Tool,
+    /// The words of the command.
+    pub command: String,
     /// What went wrong.
     pub fault: Fault,
     /// The end of its standard error.
@@ -116,8 +116,8 @@ impl fmt::Display for Fault {
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { tool, fault, stderr } = self;
-        write!(f, "`{tool}`: {fault}")?;
+        let Self { command, fault, stderr } = self;
+        write!(f, "`{command}`: {fault}")?;
         match fault {
             Fault::Start(_) | Fault::Platform | Fault::Interrupted => Ok(()),
             _ => write!(f, "\n{stderr}"),

@@ -61,7 +61,7 @@ impl Tool {
 
     /// This fault of the tool.
     pub(crate) fn failed(&self, fault: Fault, stderr: Tail) -> Failure {
-        Failure { tool: self.clone(), fault, stderr }
+        Failure { command: self.to_string(), fault, stderr }
     }
 }
 

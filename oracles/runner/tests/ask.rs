@@ -43,7 +43,7 @@ fn state(pid: &str) -> Option<char> {
     stat.rsplit_once(") ")?.1.chars().next()
 }
 
-/// No child of this process is a zombie, and the processes whose numbers a script wrote to `file` are gone. One that init has still to reap is dead too.
+/// The processes whose numbers a script wrote to `file` are gone, and none is a zombie of ours. One that init has still to reap is dead too.
 #[track_caller]
 fn all_are_gone(file: &Path) {
     if !Path::new("/proc/self/stat").exists() {
@@ -78,7 +78,10 @@ fn an_answer_is_taken_whole() {
 
 #[test]
 fn a_banner_is_no_answer() {
-    holds(&refused("echo 'Flint 3.1'; cat"), &["`sh -c \"echo", "json.syntax at byte 0, `Flint 3.1\\n{}`", "all the rest to standard error"]);
+    holds(
+        &refused("echo 'Flint 3.1'; cat"),
+        &["`sh -c \"echo", "json.syntax at byte 0, `Flint 3.1\\n{}`", "all the rest to standard error"],
+    );
     holds(&refused("cat; echo; echo done in 3 s"), &["json.trailing at byte 3, `done in 3 s\\n`"]);
     holds(&refused("cat; cat; echo '{}'"), &["json.trailing at byte 2, `{}\\n`"]);
     holds(&refused("exec 2>/dev/null; true"), &["json.syntax at its end, byte 0", "its standard error is empty"]);
@@ -103,7 +106,10 @@ fn a_tool_that_sleeps_is_killed_with_its_children() {
     let scratch = tempfile::tempdir().unwrap();
     let pids = scratch.path().join("pids");
     // The child keeps standard output open and ignores what can be ignored.
-    let script = format!("echo '{{}}'; sh -c \"trap '' TERM HUP INT; sleep 100\" & echo $$ $! > '{}'; sleep 100", pids.display());
+    let script = format!(
+        "echo '{{}}'; sh -c \"trap '' TERM HUP INT; sleep 100\" & echo $$ $! > '{}'; sleep 100",
+        pids.display()
+    );
     let start = Instant::now();
     let failure = failed(&script, Budget { time: Duration::from_millis(500), ..BUDGET });
     assert!(matches!(failure.fault, Fault::Time { .. }), "{failure}");
@@ -180,7 +186,8 @@ fn a_run_that_is_given_up_leaves_nothing() {
     let scratch = tempfile::tempdir().unwrap();
     let pids = scratch.path().join("pids");
     let script = format!("sleep 100 & echo $$ $! > '{}'; wait", pids.display());
-    let failure = sh(&script).ask(b"{}", &BUDGET, &|| fs::metadata(&pids).is_ok_and(|found| found.len() > 3)).unwrap_err();
+    let failure =
+        sh(&script).ask(b"{}", &BUDGET, &|| fs::metadata(&pids).is_ok_and(|found| found.len() > 3)).unwrap_err();
     assert!(matches!(failure.fault, Fault::Interrupted), "{failure}");
     all_are_gone(&pids);
 }
