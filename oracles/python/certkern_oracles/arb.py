@@ -187,7 +187,7 @@ def main() -> int:
     sys.set_int_max_str_digits(0)
     try:
         # Numbers stay the text that they are.
-        reply = answered(json.load(sys.stdin, parse_float=str, parse_int=int))
+        reply = answered(json.loads(sys.stdin.buffer.read(), parse_float=str, parse_int=int))
     except (ValueError, ArithmeticError, RecursionError) as error:
         print(f"the query cannot be answered: {error}", file=sys.stderr)
         return 2
