@@ -11,10 +11,11 @@ import sys
 from fractions import Fraction
 from pathlib import Path
 
-from flint import arb, ctx, fmpq
+from flint import arb, ctx
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "oracles" / "python"))
 
+from certkern_oracles.arb import hull, number  # noqa: E402
 from certkern_oracles.enclosure import (  # noqa: E402
     Expressions,
     answer,
@@ -25,16 +26,6 @@ from certkern_oracles.enclosure import (  # noqa: E402
 )
 
 DIGITS = 50
-
-
-def number(value: Fraction) -> arb:
-    """A ball around a rational."""
-    return arb(fmpq(value.numerator, value.denominator))
-
-
-def hull(lo: Fraction, hi: Fraction) -> arb:
-    """A ball around an interval."""
-    return number(lo).union(number(hi))
 
 
 def applied(name: str, lo: Fraction, hi: Fraction) -> arb:

@@ -10,7 +10,7 @@ use std::path::Path;
 pub(crate) const USAGE: u8 = 64;
 /// The exit code of an internal error.
 pub(crate) const INTERNAL: u8 = 70;
-/// The exit code of a file that cannot be imported.
+/// The exit code of what another program left that is of no use.
 const UNREADABLE: u8 = 2;
 
 /// What ends a command without a verdict.
@@ -18,7 +18,7 @@ const UNREADABLE: u8 = 2;
 pub(crate) enum Failure {
     /// Wrong arguments, or a file that cannot be read or written.
     Usage(String),
-    /// A file of another program that cannot be imported.
+    /// A file of another program that cannot be imported, or a tool that gave no answer.
     Import(String),
     /// A document that the kernel's readers refuse.
     Rejected(Rejection),

@@ -5,6 +5,7 @@ mod digest;
 mod failure;
 mod import;
 mod input;
+mod oracle;
 mod outcome;
 mod output;
 mod own_files;
@@ -34,6 +35,7 @@ const EXAMPLES: &str = "\
 Examples:
   certkern check bundle/ --onnx net.onnx --property spec.vnnlib
   certkern witness net.onnx spec.vnnlib result.counterexample
+  certkern oracle query.json
   certkern import abcrown dump/ --onnx net.onnx --property spec.vnnlib -o bundle
   certkern import onnx net.onnx -o net
   certkern digest bundle/";
@@ -54,6 +56,9 @@ enum Command {
     /// Check a counterexample: whether it lies in the box and violates the property, exactly, and by how much not
     #[command(after_help = format!("{}\n\n{EXIT_CODES}", witness::HELP))]
     Witness(witness::Witness),
+    /// Let a tool, such as Arb, answer a query about values of functions, and check its answer
+    #[command(after_help = format!("{}\n\n{EXIT_CODES}", oracle::HELP))]
+    Oracle(oracle::Oracle),
     /// Turn what other programs left behind into documents that can be checked
     #[command(subcommand)]
     Import(import::Import),
@@ -84,6 +89,7 @@ fn main() -> ExitCode {
     ExitCode::from(guarded(|| match &arguments.command {
         Command::Check(check) => check.run(),
         Command::Witness(witness) => witness.run(),
+        Command::Oracle(oracle) => oracle.run(),
         Command::Import(import) => import.run(),
         Command::Digest(digest) => digest.run(),
     }))

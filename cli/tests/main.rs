@@ -8,6 +8,7 @@ mod dumps;
 mod edits;
 mod import;
 mod misread;
+mod oracle;
 mod parts;
 mod readme;
 mod remake;

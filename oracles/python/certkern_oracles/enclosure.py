@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import re
 import sys
 from fractions import Fraction
 from pathlib import Path
@@ -117,12 +118,23 @@ def _list(items: list[bytes]) -> bytes:
     return _u64(len(items)) + b"".join(items)
 
 
+_HEXADECIMAL = re.compile(r"(-?)0[xX]([0-9a-fA-F]*)\.?([0-9a-fA-F]*)[pP]([+-]?[0-9]+)")
+
+
+def exact(value: str | int | Fraction) -> Fraction:
+    """The number that a JSON number, kept as its text, or a string spells: a decimal, `p/q`, or C99 hexadecimal."""
+    if match := _HEXADECIMAL.fullmatch(str(value)):
+        sign, whole, rest, exponent = match.groups()
+        return Fraction(int(sign + whole + rest, 16)) * Fraction(2) ** (int(exponent) - 4 * len(rest))
+    return Fraction(str(value))
+
+
 def query_digest(query: dict) -> str:
-    """The digest of a query. Numbers are decimals or fractions."""
+    """The digest of a query."""
     nodes = [
         _str(node["op"])
         + _list([_u64(place) for place in node.get("args", [])])
-        + _list([_rat(Fraction(str(number))) for number in node.get("numbers", [])])
+        + _list([_rat(exact(number)) for number in node.get("numbers", [])])
         for node in query["nodes"]
     ]
     data = _str("certkern/query/1") + _list(nodes) + _list([_u64(place) for place in query["outputs"]])
@@ -136,7 +148,7 @@ def arb_integers(x: arb) -> list[str]:
     """Arb's four integers: `m·2^e ± r·2^f`. As strings, since readers of JSON elsewhere round numbers."""
     if not x.is_finite():
         raise Unreadable(f"{x} is no ball")
-    return [str(int(part)) for part in (*x.mid().man_exp(), *x.rad().man_exp())]
+    return [str(part) for part in (*x.mid().man_exp(), *x.rad().man_exp())]
 
 
 def arb_of(mid: str, rad: str) -> arb:

@@ -9,13 +9,15 @@ import copy
 import json
 import os
 import random
+import shutil
 import subprocess
+import sys
 import tempfile
 import unittest
 from fractions import Fraction
 from pathlib import Path
 
-from certkern_oracles import enclosure
+from certkern_oracles import arb, enclosure
 from certkern_oracles.enclosure import Expressions, Unreadable, answer, arb_integers, arb_of, certificate, from_oracle, text
 
 try:
@@ -31,6 +33,17 @@ NEEDS_ARB = unittest.skipUnless(flint, "SKIPPED: python-flint is absent")
 
 def oracle(name):
     return [json.loads((ROOT / f"certs/oracle/{name}.{part}.json").read_text()) for part in ("request", "answer")]
+
+
+def ask(query, folder, *options, tool=None):
+    """The run of `certkern oracle` on a query, answered by Arb in this interpreter, which need not be the python3 of PATH; and its report."""
+    path = Path(folder) / "query.json"
+    path.write_text(json.dumps(query))
+    tool = tool or ["--tool", sys.executable, "--", "-m", "certkern_oracles.arb"]
+    command = [BINARY, "oracle", path, "--format", "json", *options, *tool]
+    home = os.environ | {"PYTHONPATH": str(ROOT / "oracles/python")}
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=home)
+    return done, json.loads(done.stdout.splitlines()[0])["report"] if done.stdout else None
 
 
 def check(document, folder):
@@ -151,8 +164,98 @@ class Arb(unittest.TestCase):
             code, report = check(certificate(query, answer(query, [arb_integers(ball) for ball in balls])), folder)
         self.assertEqual(code, "enclosure", report)
         for ball, value in zip(balls, report["values"], strict=True):
-            back = arb_of(value["mid"], value["rad"])
-            self.assertEqual((back.mid().man_exp(), back.rad().man_exp()), (ball.mid().man_exp(), ball.rad().man_exp()))
+            self.assert_same(ball, value)
+
+    def assert_same(self, ball, value):
+        """The ball of a report is this one, to the last bit of midpoint and radius."""
+        back = arb_of(value["mid"], value["rad"])
+        self.assertEqual((back.mid().man_exp(), back.rad().man_exp()), (ball.mid().man_exp(), ball.rad().man_exp()))
+
+    def test_balls_of_the_tool_come_back_as_arb_made_them(self):
+        """Arb → answer → certificate → kernel → report → Arb, and Arb → answer → certificate → Arb."""
+        source, expressions, outputs, made = random.Random(3), Expressions(), [], []
+        bits = 113
+        flint.ctx.prec = bits
+        for name in ("tanh", "exp", "sin", "log", "atan", "erf", "gamma"):
+            for _ in range(5):
+                x = Fraction(source.randint(1, 10**6), 10**5)
+                if name == "gamma":
+                    outputs.append(expressions.add("mul", expressions.add("gamma"), expressions.add("rational", numbers=(x,))))
+                    made.append(flint.arb.const_euler() * flint.arb(flint.fmpq(x.numerator, x.denominator)))
+                else:
+                    outputs.append(expressions.add(name, expressions.add("rational", numbers=(x,))))
+                    made.append(getattr(flint.arb(flint.fmpq(x.numerator, x.denominator)), name)())
+        with tempfile.TemporaryDirectory() as folder:
+            claim = Path(folder) / "claim.json"
+            done, report = ask(expressions.query(outputs, bits), folder, "-o", claim)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            written = json.loads(claim.read_text())["answer"]["values"]
+        for ball, value, (m, e, r, f) in zip(made, report["values"], written, strict=True):
+            self.assert_same(ball, value)
+            self.assertEqual([(int(m), int(e)), (int(r), int(f))], [ball.mid().man_exp(), ball.rad().man_exp()])
+
+    def test_every_function_of_the_tool_is_one_of_the_kernel(self):
+        """At points, and on intervals on both sides of 0 and around it; where Arb has no ball, a function is not defined."""
+        choices = {"power": [["-2/3"], ["3"], ["5/7"]], "elu": [["3/2"]], "celu": [["3/7"]], "selu": [["5/3", "21/20"]], "prelu": [["7/4"]]}
+        choices |= {"hard_sigmoid": [["1/6", "1/2"]], "leaky_relu": [["1/100"]], "clip": [["-1/3", "3/4"]]}
+        applied = [{"op": name, "args": [0], "numbers": numbers} for name in arb.FUNCTIONS for numbers in choices.get(name, [[]])]
+        ranges = "1/3 1/3, 1/3 1/2, 0x1.8p-2 0x1.8p-2, -2/3 -1/5, -1/7 1/7, 0 5/6, 4 21/5, -21/5 -4"
+        accepted = dict.fromkeys(arb.FUNCTIONS, 0)
+        with tempfile.TemporaryDirectory() as folder:
+            for ends in ranges.split(", "):
+                for node in applied:
+                    nodes = [{"op": "interval", "numbers": ends.split()}, node]
+                    query = {"format": enclosure.QUERY, "precision": 100, "nodes": nodes, "outputs": [1]}
+                    (ball,) = arb.values(query)
+                    if ball.is_finite():
+                        code, report = check(certificate(query, answer(query, [arb_integers(ball)]), 512), folder)
+                        self.assertIn(code, ("enclosure", "enclosure.unproved", "enclosure.undefined"), (node, ends, report))
+                        accepted[node["op"]] += code == "enclosure"
+        total = len(applied) * len(ranges.split(", "))
+        print(f"\nfunctions on intervals: {sum(accepted.values())} of {total} accepted")
+        self.assertGreaterEqual(min(accepted.values()), 1, accepted)
+        self.assertGreater(sum(accepted.values()), total * 3 // 4, accepted)
+
+    def test_ten_thousand_in_one_process(self):
+        source, expressions = random.Random(4), Expressions()
+        points = [Fraction(source.randint(-5000, 5000), source.randint(1, 1000)) for _ in range(10_000)]
+        query = expressions.query([expressions.add("tanh", expressions.add("rational", numbers=(x,))) for x in points], 64)
+        with tempfile.TemporaryDirectory() as folder:
+            started = Path(folder) / "started"
+            script = 'echo x >> "$0"; exec "$1" -m certkern_oracles.arb'
+            done, report = ask(query, folder, tool=["--tool", "sh", "--", "-c", script, started, sys.executable])
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            self.assertEqual((len(report["values"]), started.read_text()), (10_000, "x\n"))
+            print(f"\nten thousand: {json.loads(done.stdout.splitlines()[0])['seconds']:.2f} s")
+
+    def test_what_the_tool_refuses(self):
+        """No query: status 2, and the complaint is shown. No ball: an answer that the kernel refuses."""
+        with tempfile.TemporaryDirectory() as folder:
+            done, report = ask({"format": "certkern.enclosure-query.v2", "nodes": [], "outputs": []}, folder)
+            self.assertEqual((done.returncode, report), (2, None))
+            self.assertIn("exit status: 2", done.stderr)
+            self.assertIn("    the query cannot be answered: the format is 'certkern.enclosure-query.v2'", done.stderr)
+            one, minus = {"op": "rational", "numbers": ["1"]}, {"op": "rational", "numbers": ["-1"]}
+            undefined = {"format": enclosure.QUERY, "nodes": [minus, {"op": "log", "args": [0]}], "outputs": [1]}
+            done, report = ask(undefined, folder)
+            self.assertEqual((done.returncode, report["code"]), (2, "enclosure.answer"))
+            self.assertIn("undefined", done.stdout)
+            for node in ({"op": "logg", "args": [0]}, {"op": "log"}, {"op": "log", "args": [7]}, {"op": "elu", "args": [0], "numbers": ["x"]}):
+                done, report = ask({"format": enclosure.QUERY, "nodes": [one, node], "outputs": [1]}, folder)
+                self.assertEqual((done.returncode, report), (2, None), node)
+
+    @unittest.skipUnless(shutil.which("python3"), "SKIPPED: no python3")
+    def test_the_default_tool(self):
+        query = {"format": enclosure.QUERY, "nodes": [{"op": "pi"}], "outputs": [0]}
+        with tempfile.TemporaryDirectory() as folder:
+            (Path(folder) / "python3").symlink_to(sys.executable)
+            modules = os.pathsep.join([str(ROOT / "oracles/python"), *sys.path])
+            home = os.environ | {"PATH": f"{folder}{os.pathsep}{os.environ['PATH']}", "PYTHONPATH": modules}
+            path = Path(folder) / "query.json"
+            path.write_text(json.dumps(query))
+            done = subprocess.run([BINARY, "oracle", path, "--quiet"], capture_output=True, text=True, check=False, env=home)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            self.assertRegex(done.stdout, "^s ACCEPTED enclosure [0-9a-f]{64}\n$")
 
     def test_random_expressions(self):
         """A ball that misses Arb's value at a point of the intervals is never accepted; one around the value of a point is never refuted."""
