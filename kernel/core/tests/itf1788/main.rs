@@ -3,6 +3,7 @@
 
 #![allow(clippy::disallowed_methods, clippy::disallowed_macros, reason = "tests read files; the kernel does not")]
 
+mod hull;
 mod itl;
 mod operation;
 mod order;

@@ -1,9 +1,10 @@
 //! The operations of arithmetic and the functions, as expressions of this library.
 
-use crate::verdict::{Reason, Refused};
 use certkern_core::expr::{Expressions, Node};
+use certkern_core::func::Elementary;
 use certkern_core::num::{Dyadic, Rational};
 use num_traits::{One, Signed, Zero};
+use std::sync::Arc;
 
 /// A finite interval with the ends that a test has.
 #[derive(Clone, Debug)]
@@ -17,7 +18,7 @@ impl Ends {
         Self { lower: rational(lower), upper: rational(upper) }
     }
 
-    fn has_zero(&self) -> bool {
+    pub(crate) fn has_zero(&self) -> bool {
         !self.lower.is_positive() && !self.upper.is_negative()
     }
 
@@ -59,29 +60,31 @@ pub(crate) fn is_exact(operation: &str) -> bool {
     ["pos", "neg", "add", "sub", "mul", "div", "recip", "sqr", "pown", "fma", "abs"].contains(&operation)
 }
 
-/// The name of the same function in the library.
-pub(crate) fn function(operation: &str) -> Option<&str> {
-    match operation {
-        "recip" => Some("inv"),
-        "sqrt" | "exp" | "log" | "log2" | "sin" | "cos" | "tan" | "asin" | "acos" | "atan" | "sinh" | "cosh"
-        | "tanh" | "asinh" | "acosh" | "atanh" => Some(operation),
-        _ => None,
-    }
+/// The same function of the library, if there is one.
+pub(crate) fn function(operation: &str, n: Option<&Rational>) -> Option<Elementary> {
+    let (name, parameters) = match (operation, n) {
+        ("recip", None) => ("inv", Vec::new()),
+        ("sqr", None) => ("power", vec![Rational::from_integer(2.into())]),
+        ("pown", Some(n)) => ("power", vec![n.clone()]),
+        (
+            "sqrt" | "exp" | "log" | "log2" | "sin" | "cos" | "tan" | "asin" | "acos" | "atan" | "sinh" | "cosh"
+            | "tanh" | "asinh" | "acosh" | "atanh",
+            None,
+        ) => (operation, Vec::new()),
+        _ => return None,
+    };
+    Some(Elementary::new(name, parameters).unwrap())
 }
 
 /// Whether the exponent of `pow` is a parameter: one number above zero, and a short one.
-fn is_parameter(exponent: &Ends) -> bool {
+pub(crate) fn is_parameter(exponent: &Ends) -> bool {
     let short = exponent.lower.numer().bits() <= 32 && exponent.lower.denom().bits() <= 32;
     exponent.is_point() && exponent.lower.is_positive() && short
 }
 
 /// The operation on these arguments as an expression in which each stands once, so that its range is no wider than it must be; `n` is the exponent of
 /// `pown`. `None` for an operation that is no such expression.
-pub(crate) fn expression(
-    operation: &str,
-    arguments: &[Ends],
-    n: Option<Rational>,
-) -> Option<Result<Expressions, Reason>> {
+pub(crate) fn expression(operation: &str, arguments: &[Ends], n: Option<&Rational>) -> Option<Arc<Expressions>> {
     let mut nodes = Nodes::default();
     let one = Rational::one();
     let value = match (operation, arguments, n) {
@@ -104,7 +107,7 @@ pub(crate) fn expression(
         }
         ("pown", [x], Some(n)) => {
             let x = nodes.leaf(x);
-            nodes.add("power", &[x], &[n])
+            nodes.add("power", &[x], std::slice::from_ref(n))
         }
         ("fma", [x, y, z], None) => {
             let factors = [nodes.leaf(x), nodes.leaf(y)];
@@ -141,17 +144,15 @@ pub(crate) fn expression(
             let power = nodes.add("mul", &[y, logarithm], &[]);
             nodes.add("exp", &[power], &[])
         }
-        ("atan2", [y, x], None) => match angle(&mut nodes, y, x) {
-            Some(value) => value,
-            None => return Some(Err(Reason::Angle)),
-        },
-        (name, [x], None) if function(name).is_some() => {
+        ("atan2", [y, x], None) => angle(&mut nodes, y, x)?,
+        (name, [x], None) if function(name, None).is_some() => {
             let x = nodes.leaf(x);
             nodes.add(name, &[x], &[])
         }
         _ => return None,
     };
-    Some(Ok(Expressions::new(nodes.0, vec![value]).unwrap_or_else(|(_, what)| panic!("{operation}: {what}"))))
+    let expressions = Expressions::new(nodes.0, vec![value]);
+    Some(Arc::new(expressions.unwrap_or_else(|(_, what)| panic!("{operation}: {what}"))))
 }
 
 /// The angle of the points `(x, y)`, on one side of an axis: `atan(y/x)` for `x > 0`, else `±π/2 − atan(x/y)`.
@@ -170,29 +171,4 @@ fn angle(nodes: &mut Nodes, y: &Ends, x: &Ends) -> Option<usize> {
     let quotient = nodes.add("div", &[leaves[1], leaves[0]], &[]);
     let rest = nodes.add("atan", &[quotient], &[]);
     Some(nodes.add("sub", &[right, rest], &[]))
-}
-
-/// Why the operation must be refused on these arguments: the domains of IEEE 1788-2015, table 9.1, and what is narrower here. That of `tan` is
-/// told by the suite: an unbounded range.
-pub(crate) fn refusal(operation: &str, arguments: &[Ends], n: Option<&Rational>, unbounded: bool) -> Option<Refused> {
-    let one = Rational::one();
-    let defined = match (operation, arguments) {
-        ("recip", [x]) => !x.has_zero(),
-        ("div", [_, y]) => !y.has_zero(),
-        ("pown", [x]) => !n.is_some_and(Signed::is_negative) || !x.has_zero(),
-        ("sqrt", [x]) => !x.lower.is_negative(),
-        ("log" | "log2" | "log10", [x]) => x.lower.is_positive(),
-        ("asin" | "acos", [x]) => x.lower >= -&one && x.upper <= one,
-        ("atanh", [x]) => x.lower > -&one && x.upper < one,
-        ("acosh", [x]) => x.lower >= one,
-        ("tan", [_]) => !unbounded,
-        ("pow", [x, y]) => {
-            if x.lower.is_zero() && y.lower.is_positive() && !is_parameter(y) {
-                return Some(Refused::Power);
-            }
-            x.lower.is_positive() || x.lower.is_zero() && y.lower.is_positive()
-        }
-        _ => true,
-    };
-    (!defined).then_some(Refused::Undefined)
 }
