@@ -8,8 +8,10 @@ use certkern_core::num::{Ball, Dyadic};
 use certkern_core::rules::{ClaimedBall, Enclosure, Unenclosed};
 use std::sync::Arc;
 
-/// The bits that functions are computed to, and the most that ENCLOSE may use.
+/// The bits that functions are computed to, and the most that ENCLOSE may use for what it must not prove.
 const BITS: u64 = 250;
+/// The most that it may use for what it must prove: `π/2 − atan(x/y)` near 0 loses as many as the quotient has before the point.
+const MOST_BITS: u64 = 1 << 12;
 
 /// The tightest interval of doubles around a range.
 pub(crate) struct Hull {
@@ -59,10 +61,11 @@ impl Hull {
     }
 }
 
-fn claim(expressions: &Arc<Expressions>, lower: &Dyadic, upper: &Dyadic) -> Result<(), Unenclosed> {
+/// Why ENCLOSE does not prove that the range lies from `lower` to `upper`; `None` if it does.
+fn fault(expressions: &Arc<Expressions>, lower: &Dyadic, upper: &Dyadic, budget: u64) -> Option<Unenclosed> {
     let ball = Ball::between(lower, upper).unwrap();
     let ball = ClaimedBall { midpoint: ball.midpoint().to_rational(), radius: ball.radius().to_rational() };
-    Enclosure::prove(expressions.clone(), vec![ball], BITS).map(drop).map_err(|(_, why)| why)
+    Enclosure::prove(expressions.clone(), vec![ball], budget).err().map(|(_, why)| why)
 }
 
 /// ENCLOSE proves the interval, and neither of the two that lack a last step at one end.
@@ -70,16 +73,16 @@ pub(crate) fn enclosed(expressions: &Arc<Expressions>, hull: &Hull, exact: bool)
     let ((least, high), (most, low)) = (hull.lower_ends(exact), hull.upper_ends(exact));
     let is_finite = least.is_some() && most.is_some();
     let (lower, upper) = (least.unwrap_or_else(|| -beyond()), most.unwrap_or_else(beyond));
-    match claim(expressions, &lower, &upper) {
-        Ok(()) => {}
+    match fault(expressions, &lower, &upper, MOST_BITS) {
+        None => {}
         // `sinh` of 10^12.
-        Err(Unenclosed::Refuted { lower: (_, exponent), .. }) if !is_finite && exponent > BEYOND => {}
-        Err(why) => return Err(format!("the range is not proved: {why:?}")),
+        Some(Unenclosed::Refuted { lower: (_, exponent), .. }) if !is_finite && exponent > BEYOND => {}
+        Some(why) => return Err(format!("the range is not proved: {why:?}")),
     }
-    let wrong = |end: &str, lower: &Dyadic, upper: &Dyadic| match claim(expressions, lower, upper) {
-        Ok(()) => Err(format!("a range without its {end} end is proved")),
-        Err(Unenclosed::Refuted { .. } | Unenclosed::Unproved) => Ok(()),
-        Err(why) => Err(format!("a range without its {end} end: {why:?}")),
+    let wrong = |end: &str, lower: &Dyadic, upper: &Dyadic| match fault(expressions, lower, upper, BITS) {
+        None => Err(format!("a range without its {end} end is proved")),
+        Some(Unenclosed::Refuted { .. } | Unenclosed::Unproved) => Ok(()),
+        Some(why) => Err(format!("a range without its {end} end: {why:?}")),
     };
     if let Some(high) = high.filter(|high| *high <= upper) {
         wrong("lower", &high, &upper)?;
@@ -111,8 +114,8 @@ pub(crate) fn image(function: &Elementary, x: &Ends, hull: &Hull) -> Result<(), 
 
 /// ENCLOSE says that a node is not defined, whatever is claimed, and so does the function.
 pub(crate) fn undefined(expressions: &Arc<Expressions>, function: Option<&Elementary>, x: &Ends) -> Result<(), String> {
-    match claim(expressions, &-beyond(), &beyond()) {
-        Err(Unenclosed::Undefined(_)) => {}
+    match fault(expressions, &-beyond(), &beyond(), BITS) {
+        Some(Unenclosed::Undefined(_)) => {}
         other => return Err(format!("for a refusal {other:?}")),
     }
     let z = interval(x);
