@@ -19,7 +19,7 @@ use sample::{Arguments, Place, interval};
 use shared::Random;
 
 /// Intervals for each operation.
-const SAMPLES: usize = 12_000;
+const SAMPLES: usize = 10_000;
 
 fn ends(x: Interval) -> Ends {
     Ends::new(x.inf(), x.sup())
