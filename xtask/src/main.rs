@@ -2,6 +2,7 @@
 //! α,β-CROWN, and measurements.
 
 mod bench;
+mod inari;
 mod lines;
 mod live;
 mod machine_paths;
@@ -76,6 +77,7 @@ fn test(root: &Path, name: &str) -> ExitCode {
         Stage::check("members", 1.0, || members::all_are_known(root)),
     ];
     stages.extend(members::MEMBERS.iter().map(|member| member.stage(root)));
+    stages.push(inari::stage(root));
     stages.push(python::stage(root));
     stages.retain(|stage| stage.name.contains(name));
     if stages.is_empty() {
