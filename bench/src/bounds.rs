@@ -371,3 +371,48 @@ pub(crate) fn measure(checkout: &Path, python: &Path, only: &str, exact: bool) -
     }
     if all { Ok(()) } else { Err(format!("wider than by {MARGIN}")) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store;
+
+    /// `y = tanh(2x)` on [−1/2, 1] and as lower and upper line of the argument's interval [−1, 2] those of slope 1/4: the least of
+    /// tanh z − z/4 is at −1, tanh(−1) + 1/4 = −0.5115941559557649, and the greatest where tanh² z = 3/4, √3/2 − z/4 with
+    /// z = atanh(√3/2) = 1.3169578969248167, which is 0.5367859295532…. So y lies between −1/4 − 0.5115… and 1/2 + 0.5367….
+    #[test]
+    fn bounds_of_one_tanh_by_hand_in_both_tiers() {
+        let graph = r#"{"format":"torchlean.ir.v1","input_id":0,"output_ids":[2],"nodes":[
+            {"id":0,"kind":"input","parents":[],"shape":[1]},
+            {"id":1,"kind":"linear","parents":[0],"shape":[1],"weight":[[2]],"bias":[0]},
+            {"id":2,"kind":"tanh","parents":[1],"shape":[1]}]}"#;
+        let limits = Limits::default();
+        let graph = Graph::read(graph.as_bytes(), None, &limits).unwrap();
+        let property = store::property(&["-0.5".to_owned()], &["1".to_owned()], 1, "0");
+        let property = certkern_wire::property::parse(property.as_bytes(), &limits).unwrap();
+        let documents = Documents::new(graph, property).unwrap();
+        let activation = Activation { name: "tanh", ends: vec![[-1.0, 2.0]], slopes: Some([vec![0.25], vec![0.25]]) };
+        let lines = Lines { activations: vec![activation], output: vec![[-0.7, 1.0]], seconds: 0.0 };
+        let expected = [-0.25 - (1.0_f64.tanh() - 0.25), 0.5 + 0.75_f64.sqrt() - 0.75_f64.sqrt().atanh() / 4.0];
+        for found in [in_filter(documents.problem(), &lines).unwrap(), exactly(documents.problem(), &lines).unwrap()] {
+            let near = |found: [f64; 2], wanted: [f64; 2]| {
+                assert!((found[0] - wanted[0]).abs() < 1e-9 && (found[1] - wanted[1]).abs() < 1e-9, "{found:?}");
+                assert!(found[0] <= wanted[0] + 1e-15 && found[1] >= wanted[1] - 1e-15, "{found:?}");
+            };
+            near(found.arguments[0][0], [-1.0, 2.0]);
+            near(found.output[0], expected);
+            let [arguments, outputs] = compare(&found, &lines).unwrap();
+            assert!(arguments.most.abs() < 1e-9);
+            assert!((outputs.most - ((expected[1] - expected[0]) / 1.7 - 1.0)).abs() < 1e-9);
+        }
+    }
+
+    #[test]
+    fn the_widest_interval_and_the_median_are_told() {
+        let pair = |ours: f64| ([0.0, ours], [1.0, 3.0]);
+        let wider = Wider::of(&[pair(2.0), pair(3.0), pair(2.5)]).unwrap();
+        assert_eq!(wider, Wider { most: 0.5, median: 0.25, mean: 2.0 });
+        assert!(Wider::of(&[([0.0, f64::INFINITY], [0.0, 1.0])]).is_err());
+        assert!(Wider::of(&[([0.0, 1.0], [1.0, 1.0])]).is_err());
+    }
+}
