@@ -1,5 +1,6 @@
 //! Untrusted: generated workloads and how fast they are checked. `cargo xtask bench` runs this; `docs/numbers.md` says how it measures.
 
+mod bounds;
 mod bundle;
 mod children;
 mod crown;
@@ -53,6 +54,9 @@ fn main() -> ExitCode {
         ["floor", file] => payload::floor(Path::new(file)).map_err(|error| error.to_string()).map(|(read, digest)| {
             println!("{}", json!({"read_s": read, "digest_s": digest}));
         }),
+        ["bounds", checkout, python, only, exact] => {
+            bounds::measure(Path::new(checkout), Path::new(python), only, *exact == "true")
+        }
         arguments => options(arguments).and_then(|options| measure(&options)),
     };
     match result {

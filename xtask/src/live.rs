@@ -36,7 +36,7 @@ pub(crate) fn run(root: &Path, checkout: &str, python: &str) -> Result<String, S
 }
 
 /// A name that is looked up, or a path from here: the search runs elsewhere. Links stay, for those of a virtual environment matter.
-fn interpreter(python: &str) -> Result<PathBuf, String> {
+pub(crate) fn interpreter(python: &str) -> Result<PathBuf, String> {
     if Path::new(python).components().count() == 1 {
         return Ok(python.into());
     }

@@ -23,6 +23,9 @@ usage: cargo xtask test [STAGE]
        cargo xtask trust    compare the kernel's dependencies with docs/trust.md
        cargo xtask bench [--quick] [--only NAME] [--pairs N] [--python P] [--json OUT]
                             measure how fast is checked (bench/, docs/numbers.md); --quick takes less than 40 seconds
+       cargo xtask bounds PATH [--python P] [--exact] [--only NAME]
+                            compare bounds of networks with S-shaped functions with those of auto_LiRPA in the checkout of
+                            α,β-CROWN in PATH, by the interpreter P (docs/numbers.md); --exact measures the exact tier too
        cargo xtask live-abcrown PATH [--python P]
                             run certs/live by the checkout of α,β-CROWN in PATH with the interpreter P (python3) of an
                             environment in which it works; import and check what comes of it";
@@ -36,6 +39,7 @@ fn main() -> ExitCode {
         ["lines"] => lines::check(&root),
         ["trust"] => trust::check(&root),
         ["bench", arguments @ ..] => bench::run(&root, arguments),
+        ["bounds", checkout, arguments @ ..] => bench::bounds(&root, checkout, arguments),
         ["live-abcrown", checkout] => live::run(&root, checkout, "python3"),
         ["live-abcrown", checkout, "--python", python] => live::run(&root, checkout, python),
         _ => Err(USAGE.to_owned()),

@@ -31,16 +31,21 @@ NEEDED = {
 TESTED = "α,β-CROWN 8250d5f with auto_LiRPA 9d100ec"
 
 
-def load(checkout: Path) -> dict[str, ModuleType]:
-    """Import the user's own checkout.
-
-    A HookError names the folder, the package or the attribute that is missing."""
+def find(checkout: Path) -> None:
+    """Make the modules of the user's own checkout importable; a HookError names the folder that is missing."""
     verifier = next((p for p in (checkout / "complete_verifier", checkout) if (p / "abcrown.py").is_file()), None)
     if verifier is None:
         raise HookError(f"{checkout} holds no complete_verifier/abcrown.py; --abcrown is the folder that git clone made")
     if not (verifier / "auto_LiRPA" / "__init__.py").is_file() and not (checkout / "auto_LiRPA").is_dir():
         raise HookError(f"{checkout}/auto_LiRPA is empty; run `git submodule update --init` in {checkout}")
     sys.path[:0] = [str(verifier), str(checkout / "auto_LiRPA")]
+
+
+def load(checkout: Path) -> dict[str, ModuleType]:
+    """Import the user's own checkout.
+
+    A HookError names the folder, the package or the attribute that is missing."""
+    find(checkout)
     modules: dict[str, ModuleType] = {}
     for name, attributes in NEEDED.items():
         try:

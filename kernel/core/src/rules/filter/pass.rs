@@ -13,6 +13,7 @@ use crate::filter::round::{LIMIT, power_of_two};
 use crate::filter::rows::{Lines, dot_absolute, relax, signed};
 use crate::func::Function;
 use crate::program::NodeId;
+use std::ptr;
 
 /// Half the distance from 1 to the next number: one rounding to nearest costs at most this, relatively.
 const EPSILON: f64 = power_of_two(-53);
@@ -208,7 +209,9 @@ impl<const CHARGED: bool> Pass<'_, CHARGED> {
         let starts = self.starts;
         let mut constants = std::mem::take(&mut self.constants);
         let sums = self.rows(argument)?;
-        let mut own = FloatLines::default();
+        let (mut own, mut drawn) = (FloatLines::default(), Vec::new());
+        // The row that `own` was drawn for, each coordinate with the slopes `drawn`.
+        let mut last: Option<(&FilterScope, &[usize])> = None;
         let per_row = rows.entries.chunks(width.max(1)).zip(sums.entries.chunks_mut(width.max(1)));
         let per_row = per_row.zip(&mut sums.reach).zip(starts).zip(&mut constants);
         for ((((row, sums), reach), start), constant) in per_row {
@@ -219,10 +222,22 @@ impl<const CHARGED: bool> Pass<'_, CHARGED> {
                 if *function == Function::Relu && given.upper.is_none() {
                     own.low.clone_from(&default.low);
                     given.each(|column, [slope, _]| set_slope(&mut own.low, function, bounds, column, slope))?;
-                    low = &own.low;
+                    (low, last) = (&own.low, None);
                 } else {
-                    own.clone_from(default);
-                    given.each(|column, slopes| own.update(function, column, bounds, slopes))?;
+                    // Lines are dear, and rows often share their slopes.
+                    if !last.is_some_and(|(scope, columns)| ptr::eq(scope, start.scope) && columns == given.columns) {
+                        own.clone_from(default);
+                        drawn = vec![[None; 2]; width];
+                        last = Some((start.scope, given.columns));
+                    }
+                    given.each(|column, slopes| {
+                        let drawn = drawn.get_mut(column)?;
+                        if *drawn != slopes {
+                            own.update(function, column, bounds, slopes)?;
+                            *drawn = slopes;
+                        }
+                        Some(())
+                    })?;
                     (low, lines) = (&own.low, &own);
                 }
             }

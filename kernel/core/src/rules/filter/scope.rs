@@ -41,6 +41,14 @@ pub(super) struct FloatLiteral {
     pub(super) above: f64,
 }
 
+/// A coordinate with the slopes of its passes from below and from above.
+type Open<'a> = (usize, [Vec<NodeSlopes<'a>>; 2]);
+
+/// Row `row` of slopes from below and from above.
+fn at_row<'a>(slopes: &[(NodeSlopes<'a>, NodeSlopes<'a>)], row: usize) -> [Vec<NodeSlopes<'a>>; 2] {
+    [slopes.iter().map(|(lower, _)| lower.at(row)).collect(), slopes.iter().map(|(_, upper)| upper.at(row)).collect()]
+}
+
 const BROKEN: RuleError = RuleError::Internal("the filter's program is not that of its problem");
 
 impl FilterScope {
@@ -248,10 +256,7 @@ impl FilterScope {
         let filter = Arc::clone(&self.filter);
         let mut open = Vec::with_capacity(coordinates.len());
         for (row, coordinate) in coordinates.iter().enumerate() {
-            let of_row = [
-                slopes.iter().map(|(lower, _)| lower.at(row)).collect::<Vec<_>>(),
-                slopes.iter().map(|(_, upper)| upper.at(row)).collect(),
-            ];
+            let of_row = at_row(slopes, row);
             of_row.iter().flatten().try_for_each(|slopes| slopes.check(&filter))?;
             let users = filter.uses.get(node).map_or(&[][..], |uses| &uses.univariate);
             let functions = users.iter().filter_map(|user| filter.function(*user));
@@ -267,15 +272,43 @@ impl FilterScope {
         ends.is_some_and(|(lower, upper)| bends(function, lower, upper))
     }
 
+    /// What [`FilterScope::tighten`] would find before it meets what is known, for any coordinates and whether functions bend there or not. `None` if a
+    /// number is out of range. It proves nothing: how wide the bounds are is measured with it.
+    #[cfg(feature = "measure")]
+    #[must_use]
+    pub fn tightened(
+        &self,
+        node: NodeId,
+        coordinates: &[usize],
+        slopes: &[(NodeSlopes<'_>, NodeSlopes<'_>)],
+    ) -> Option<Vec<[f64; 2]>> {
+        let open = coordinates.iter().enumerate().map(|(row, coordinate)| (*coordinate, at_row(slopes, row)));
+        let found = self.passes(node, &open.collect::<Vec<_>>());
+        found.filter(|_| self.in_range && !self.empty && rounds_to_nearest())
+    }
+
     /// INTERMEDIATE: for each coordinate a pass from below and one from above.
-    fn improve(&mut self, node: NodeId, open: &[(usize, [Vec<NodeSlopes<'_>>; 2])]) -> Result<(), RuleError> {
+    fn improve(&mut self, node: NodeId, open: &[Open<'_>]) -> Result<(), RuleError> {
         if open.is_empty() || !self.usable() {
             return Ok(());
         }
+        let Some(found) = self.passes(node, open) else { return Ok(()) };
+        self.in_range &= rounds_to_nearest();
+        let mut improved = self.bounds(node).ok_or(BROKEN)?.clone();
+        for ((coordinate, _), [below, above]) in open.iter().zip(found) {
+            if improved.meet(*coordinate, below, above).ok_or(BROKEN)? == Met::Empty {
+                return self.close();
+            }
+        }
+        self.settle(node, improved).ok_or(BROKEN)
+    }
+
+    /// The ends that a pass from below and one from above give for each coordinate.
+    fn passes(&self, node: NodeId, open: &[Open<'_>]) -> Option<Vec<[f64; 2]>> {
         let mut found = Vec::with_capacity(open.len());
         for batch in open.chunks(BATCH / 2) {
             let start = |coordinate, sign, slopes| Start {
-                scope: &*self,
+                scope: self,
                 slopes,
                 entries: vec![(node, coordinate, sign)],
                 constants: Vec::new(),
@@ -284,17 +317,10 @@ impl FilterScope {
                 .iter()
                 .flat_map(|(at, [below, above])| [start(*at, 1.0, &below[..]), start(*at, -1.0, &above[..])])
                 .collect();
-            let Some(bounds) = pass::bounds::<true>(&self.filter, &starts) else { return Ok(()) };
-            found.extend(batch.iter().zip(bounds.as_chunks::<2>().0).map(|((at, _), ends)| (*at, *ends)));
+            let bounds = pass::bounds::<true>(&self.filter, &starts)?;
+            found.extend(bounds.as_chunks::<2>().0.iter().map(|[below, above]| [*below, -above]));
         }
-        self.in_range &= rounds_to_nearest();
-        let mut improved = self.bounds(node).ok_or(BROKEN)?.clone();
-        for (coordinate, [below, above]) in found {
-            if improved.meet(coordinate, below, -above).ok_or(BROKEN)? == Met::Empty {
-                return self.close();
-            }
-        }
-        self.settle(node, improved).ok_or(BROKEN)
+        Some(found)
     }
 
     /// Sets new bounds of a node: with them the lines over it, the bounds of its images, and the reach of what takes them.

@@ -932,3 +932,57 @@ fn bounds_contain_every_value_and_lie_close_to_the_exact_ones() {
     }
     assert!(compared > 1000 && tightened > 300, "{compared} {tightened}");
 }
+
+/// Lines of a row may serve the next one: of the same scope, coordinate and slopes alone.
+#[test]
+fn rows_of_a_batch_have_the_bounds_that_each_has_alone() {
+    let weights = [3, -2, -1, 4, 2, 5].map(|w| q(w, 1)).to_vec();
+    let ops = vec![
+        Op::Input(2),
+        Op::Affine(vec![(0, Map::Dense(1, 3, 2, weights))], None),
+        Op::Relu(1),
+        Op::Affine(vec![(2, Map::Dense(1, 1, 3, vec![q(1, 1), q(-3, 1), q(2, 1)]))], None),
+    ];
+    let net = Net { outputs: vec![3], ops };
+    let region = (vec![q(-1, 1), q(-1, 1)], vec![q(2, 1), q(1, 2)]);
+    let problem = problem(&net, region, vec![row([(0, q(1, 1))], q(0, 1))]);
+    let filter = Filter::new(&problem, &[q(1, 3)]).unwrap();
+    let root = FilterScope::root(&filter, Some(0)).unwrap();
+    let half = root.split(1, 0, 0).unwrap().1;
+    let tensor = |columns: usize, values: &[f64]| {
+        let bits = values.iter().map(|value| value.to_bits()).collect();
+        Tensor::new(vec![values.len() / columns, columns], Values::Binary64(bits)).unwrap()
+    };
+    let (low, high) = (tensor(3, &[0.25, 0.5, 0.75, 0.5, 0.5, 0.125]), tensor(3, &[0.5, 0.25, 0.5, 0.5, 0.75, 0.5]));
+    let (few_low, few_high) = (tensor(1, &[0.25, 0.5]), tensor(1, &[0.5, 0.75]));
+    let slopes = |columns, values, upper, row| vec![NodeSlopes { node: 2, columns, values, upper, row }];
+    let all = |row| slopes(&[0, 1, 2], &low, Some(&high), row);
+    let lower_only = |row| slopes(&[0, 1, 2], &low, None, row);
+    let one = |row| slopes(&[1], &few_low, Some(&few_high), row);
+    let rows = [
+        (&root, all(0)),
+        (&root, all(0)),
+        (&half, all(0)),
+        (&half, all(1)),
+        (&root, all(1)),
+        (&root, one(1)),
+        (&root, all(1)),
+        (&root, lower_only(0)),
+        (&root, all(1)),
+        (&root, Vec::new()),
+        (&root, all(1)),
+    ];
+    for sign in [1.0, -1.0] {
+        let starts: Vec<Start<'_>> = rows
+            .iter()
+            .map(|(scope, slopes)| Start { scope, slopes, entries: vec![(3, 0, sign)], constants: Vec::new() })
+            .collect();
+        let together = pass::bounds::<true>(&filter, &starts).unwrap();
+        let alone: Vec<f64> = starts.chunks(1).map(|start| pass::bounds::<true>(&filter, start).unwrap()[0]).collect();
+        assert_eq!(together, alone);
+        let mut kinds = alone.clone();
+        kinds.sort_by(f64::total_cmp);
+        kinds.dedup();
+        assert!(kinds.len() >= 4, "{alone:?}");
+    }
+}
