@@ -378,12 +378,31 @@ def document_digests(graph: dict, tensors: dict[str, Tensor], meaning: Property)
     }
 
 
+def property_from_bounds(region: bytes, bounds: bytes) -> Property:
+    """What lies outside bounds of the outputs, on a region."""
+    box, document = (json.loads(data, parse_float=Fraction, parse_int=Fraction) for data in (region, bounds))
+    if "eps" in box:
+        radius = number(box["eps"])
+        lower, upper = ([number(c) + sign * radius for c in box["center"]] for sign in (-1, 1))
+    else:
+        lower, upper = ([number(value) for value in box[end]] for end in ("lo", "hi"))
+    several = [v if isinstance(v, list) else [v] for v in (document["lower"], document["upper"])]
+    unsafe: list[list[Row]] = []
+    for output, (low, high) in enumerate(zip(*several, strict=True)):
+        unsafe.append([({}, {output: Fraction(1)}, number(low), True)])
+        unsafe.append([({}, {output: Fraction(-1)}, -number(high), True)])
+    return Property(lower, upper, len(several[0]), unsafe)
+
+
 def bundle_digests(read: Callable[[str], bytes], files: dict[str, str]) -> dict[str, str]:
     """The four digests of a bundle, whose files `read` gives by name."""
     graph = json.loads(read(files["graph"]))
     tensors = read_safetensors(read(files["payload"]))
-    name = files["property"]
-    meaning = (property_from_json if name.endswith(".json") else property_from_vnnlib)(read(name))
+    if "bound" in files:
+        meaning = property_from_bounds(read(files["region"]), read(files["bound"]))
+    else:
+        name = files["property"]
+        meaning = (property_from_json if name.endswith(".json") else property_from_vnnlib)(read(name))
     return document_digests(graph, tensors, meaning)
 
 
@@ -402,7 +421,7 @@ def bundle_claim(folder: Path) -> str:
     for role, value in manifest["digests"].items():
         if computed[role] != value:
             raise SystemExit(f"{folder}: {role}: {value} is recorded, {computed[role]} computed")
-    proposition = {"leaves": "unsat", "witness": "sat"}[manifest["kind"]]
+    proposition = {"bound": "bound", "leaves": "unsat", "witness": "sat"}[manifest["kind"]]
     return claim_digest(manifest["kind"], proposition, computed)
 
 

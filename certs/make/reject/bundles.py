@@ -27,7 +27,7 @@ def manifests(make: Maker) -> None:
     code = "bundle.format"
     for name, file, old, new, words in [
         ("version", "bundle.json", "certkern.bundle.v1", "certkern.bundle.v2", "a later format of bundles"),
-        ("kind", "bundle.json", '"leaves"', '"bound"', "an unknown kind"),
+        ("kind", "bundle.json", '"leaves"', '"leaf"', "an unknown kind"),
         ("kind_capital", "bundle.json", '"leaves"', '"Leaves"', "a kind with a capital letter"),
         (
             "certificate",

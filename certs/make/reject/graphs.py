@@ -29,11 +29,11 @@ def order(make: Maker) -> None:
     )
     make.document(
         "graph.format",
-        "bound",
+        "params",
         CHAPTER,
         "torchlean.ir.v1",
-        "torchlean.bound.v1",
-        "the format of an unbound interval",
+        "torchlean.params.v1",
+        "the format of another document",
     )
     make.document(
         "graph.format", "space", CHAPTER, "torchlean.ir.v1", "torchlean.ir.v1 ", "a space after the format"

@@ -12,7 +12,7 @@ use certkern_wire::json::{self, Json};
 use certkern_wire::limits::Limits;
 use certkern_wire::reason::{Fault, Reason, Rejection, Role};
 use certkern_wire::tensors::Source;
-use certkern_wire::{property, vnnlib};
+use certkern_wire::{bound, property, region, vnnlib};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The files of a bundle by name.
@@ -30,8 +30,17 @@ pub(crate) type Named<'a> = (&'a str, &'a [u8]);
 /// The certificate kinds that come as bundles.
 #[derive(Clone, Copy)]
 enum Kind {
+    Bound,
     Leaves,
     Witness,
+}
+
+/// The files that say what is claimed.
+enum Specification {
+    /// A region and an unsafe set.
+    Property(String),
+    /// A region, and bounds of the outputs.
+    Bounds { region: String, bounds: String },
 }
 
 /// What a manifest says.
@@ -39,7 +48,7 @@ struct Manifest {
     kind: Kind,
     graph: String,
     payload: String,
-    property: String,
+    specification: Specification,
     certificate: String,
     hints: Option<String>,
     digests: Digests,
@@ -64,14 +73,26 @@ pub(crate) fn open<'a>(
     no_strangers(files.keys().chain(sources.keys()).map(String::as_str), &manifest)?;
     let graph = Graph::read(file(files, &manifest.graph)?, Some(source(files, sources, &manifest.payload)?), limits);
     let graph = graph.map_err(|rejection| named_payload(rejection, &manifest.payload).in_file(&manifest.graph))?;
-    let property = read_property(&manifest.property, file(files, &manifest.property)?, limits)?;
-    let documents = Documents::new(graph, property).map_err(|rejection| rejection.in_file(&manifest.property))?;
+    let documents = match &manifest.specification {
+        Specification::Property(name) => {
+            let property = read_property(name, file(files, name)?, limits)?;
+            Documents::new(graph, property).map_err(|rejection| rejection.in_file(name))?
+        }
+        Specification::Bounds { region: name, bounds } => {
+            let region = region::parse(file(files, name)?, limits).map_err(|rejection| rejection.in_file(name))?;
+            let read = json::parse(file(files, bounds)?, limits).and_then(|json| bound::read(&json, limits));
+            let read = read.map_err(|rejection| rejection.in_file(bounds))?;
+            Documents::bounded(graph, region, read).map_err(|rejection| rejection.in_file(bounds))?
+        }
+    };
     documents.bind(&manifest.digests).map_err(|rejection| rejection.in_file(MANIFEST))?;
     let certificate = (manifest.certificate.as_str(), *file(files, &manifest.certificate)?);
     let hints = manifest.hints.as_deref();
     let hints = hints.map(|name| Ok::<_, Rejection>((name, source(files, sources, name)?))).transpose()?;
     let claim = match (manifest.kind, hints) {
-        (Kind::Leaves, hints) => Claim::Leaves(Box::new(Leaves::open(&documents, certificate, hints, limits, arith)?)),
+        (Kind::Bound | Kind::Leaves, hints) => {
+            Claim::Leaves(Box::new(Leaves::open(&documents, certificate, hints, limits, arith)?))
+        }
         (Kind::Witness, None) => Claim::Witness(witness::open(&documents, certificate, limits)?),
         (Kind::Witness, Some((name, _))) => {
             return Err(Reason::BundleFile { name: name.to_owned(), detail: "a witness has no hints" }.into());
@@ -115,8 +136,12 @@ fn source<'a>(files: &'a Files<'_>, sources: &'a Sources<'a>, name: &str) -> Res
 /// Every file is named exactly once.
 fn no_strangers<'f>(mut files: impl Iterator<Item = &'f str>, manifest: &Manifest) -> Result<(), Rejection> {
     let mut known = BTreeSet::from([MANIFEST]);
-    let Manifest { graph, payload, property, certificate, hints, .. } = manifest;
-    for name in [graph, payload, property, certificate].into_iter().chain(hints) {
+    let Manifest { graph, payload, specification, certificate, hints, .. } = manifest;
+    let specification = match specification {
+        Specification::Property(property) => vec![property],
+        Specification::Bounds { region, bounds } => vec![region, bounds],
+    };
+    for name in [graph, payload, certificate].into_iter().chain(specification).chain(hints) {
         if !known.insert(name) {
             return Err(Reason::BundleFile { name: name.clone(), detail: "is named twice" }.into());
         }
@@ -133,17 +158,22 @@ fn read_manifest(bytes: &[u8], limits: &Limits) -> Result<Manifest, Rejection> {
     expect(fields.required("format")?, "format", "certkern.bundle.v1")?;
     let kind = fields.required("kind")?;
     let kind = match kind.string("kind")? {
+        "bound" => Kind::Bound,
         "leaves" => Kind::Leaves,
         "witness" => Kind::Witness,
         found => {
-            let reason = Reason::BundleFormat { found: found.to_owned(), expected: "leaves or witness" };
+            let reason = Reason::BundleFormat { found: found.to_owned(), expected: "bound, leaves or witness" };
             return Err(kind.fault(reason, "kind").into());
         }
     };
     let mut names = fields.required("files")?.object("files")?;
     let mut name = |key| names.required(key)?.string(&format!("files.{key}")).map(ToOwned::to_owned);
-    let (graph, payload, property, certificate) =
-        (name("graph")?, name("payload")?, name("property")?, name("certificate")?);
+    let (graph, payload) = (name("graph")?, name("payload")?);
+    let specification = match kind {
+        Kind::Bound => Specification::Bounds { region: name("region")?, bounds: name("bound")? },
+        Kind::Leaves | Kind::Witness => Specification::Property(name("property")?),
+    };
+    let certificate = name("certificate")?;
     let hints = names.optional("hints").map(|hints| hints.string("files.hints").map(ToOwned::to_owned)).transpose()?;
     finish(names)?;
     let mut named = fields.required("digests")?.object("digests")?;
@@ -158,7 +188,7 @@ fn read_manifest(bytes: &[u8], limits: &Limits) -> Result<Manifest, Rejection> {
         provenance.members("provenance")?;
     }
     finish(fields)?;
-    Ok(Manifest { kind, graph, payload, property, certificate, hints, digests })
+    Ok(Manifest { kind, graph, payload, specification, certificate, hints, digests })
 }
 
 fn digest<D>(fields: &mut Fields<'_>, role: &str, parse: impl Fn(&str) -> Result<D, Reason>) -> Result<D, Fault> {

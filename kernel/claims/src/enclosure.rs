@@ -15,19 +15,13 @@ use certkern_wire::reason::{Fault, Reason, Rejection, Role};
 use num_traits::{Signed, ToPrimitive};
 use std::sync::Arc;
 
-const FORMAT: &str = "certkern.enclosure.v1";
+pub(crate) const FORMAT: &str = "certkern.enclosure.v1";
 /// The bits that the kernel computes with at most where the certificate does not say.
 const PRECISION: usize = 1024;
 /// The bits that it computes with at least.
 const LEAST: usize = 64;
 /// Shorter numbers are shown in decimals too.
 const SHORT: u64 = 4096;
-
-/// Whether a document says that it is an enclosure.
-pub(crate) fn is_one(document: &Json) -> bool {
-    let mut members = document.members("").unwrap_or_default().iter();
-    members.any(|(key, json)| key == "format" && matches!(&json.value, Value::String(format) if format == FORMAT))
-}
 
 /// A query as it was read: expressions, their nodes as JSON, and the precision that is asked for.
 struct Query<'a> {

@@ -52,6 +52,7 @@
     )
 )]
 
+mod bound;
 mod bundle;
 mod enclosure;
 mod graph;
@@ -63,7 +64,7 @@ pub use bundle::{Files, Sources, read_property};
 pub use opened::{Arith, Opened, Part};
 
 use certkern_seal::Verdict;
-use certkern_wire::json;
+use certkern_wire::json::{self, Json, Value};
 use certkern_wire::limits::Limits;
 
 /// Watches a check go by.
@@ -97,11 +98,21 @@ pub fn check_bundle(files: &Files<'_>, limits: &Limits, observer: &dyn Observer)
     }
 }
 
+/// The member `format` of a document, if it is a string.
+fn format(document: &Json) -> Option<&str> {
+    let mut members = document.members("").unwrap_or_default().iter();
+    members.find_map(|(key, json)| match &json.value {
+        Value::String(format) if key == "format" => Some(format.as_str()),
+        _ => None,
+    })
+}
+
 /// Checks a claim that is one JSON document: an enclosure by its format, else a graph with its numbers in the nodes.
 pub fn check_document(document: &[u8], limits: &Limits) -> Verdict {
-    let checked = json::parse(document, limits).and_then(|document| match enclosure::is_one(&document) {
-        true => enclosure::check(&document, limits),
-        false => graph::check(&document, limits),
+    let checked = json::parse(document, limits).and_then(|document| match format(&document) {
+        Some(enclosure::FORMAT) => enclosure::check(&document, limits),
+        Some(bound::FORMAT) => bound::alone(&document, limits),
+        _ => graph::check(&document, limits),
     });
     checked.into()
 }

@@ -3,6 +3,7 @@
 use crate::json::Object;
 use crate::theorem::{Proposition, Subject, Theorem};
 use crate::verdict::Verdict;
+use certkern_core::num::Rational;
 use certkern_wire::number;
 use certkern_wire::reason::Rejection;
 use std::borrow::Cow;
@@ -104,8 +105,14 @@ impl<'a> Report<'a> {
     }
 }
 
-/// The most balls that a statement shows, rounded; the digest covers all of them exactly.
+/// The most balls or bounds that a statement shows, rounded; the digest covers all of them exactly.
 const SHOWN: usize = 4;
+
+/// A number for people: exactly if that is short.
+fn shown(value: &Rational) -> String {
+    let exact = value.to_string();
+    if exact.len() <= 24 { exact } else { format!("≈{}", number::about(value)) }
+}
 
 /// The proposition in words and symbols.
 fn statement(theorem: &Theorem) -> String {
@@ -129,6 +136,18 @@ fn statement(theorem: &Theorem) -> String {
             "For some x in the box X of {inputs} coordinates, (x, F(x)) lies in one of the {disjuncts} disjuncts of the unsafe set U, \
              where F is the meaning of the graph with this payload in real arithmetic."
         ),
+        Subject::Problem { inputs, bounds: Some((lower, upper)), .. } => {
+            let mut text = format!(
+                "For every x in the box X of {inputs} coordinates, F(x) is defined and each of its {} coordinates lies within its bounds, \
+                 where F is the meaning of the graph with this payload in real arithmetic",
+                lower.len()
+            );
+            for (index, (low, high)) in lower.iter().zip(upper).take(SHOWN).enumerate() {
+                let mark = if index == 0 { ':' } else { ',' };
+                let _ = write!(text, "{mark} {} ≤ F(x)[{index}] ≤ {}", shown(low), shown(high));
+            }
+            text + if lower.len() > SHOWN { ", …" } else { "." }
+        }
         Subject::Problem { inputs, disjuncts, vacuous, .. } => {
             let mut text = String::new();
             if *vacuous {
@@ -165,7 +184,7 @@ fn items(theorem: &Theorem) -> Vec<Item> {
     }
     match theorem.proposition() {
         Proposition::WellShaped => {}
-        Proposition::Unsat => {
+        Proposition::Unsat | Proposition::Bound => {
             items.push(item(
                 "coverage",
                 Evidence::Proved,
@@ -291,6 +310,17 @@ fn accepted_json(theorem: &Theorem, report: &mut Object) {
         object.string(role, &digest);
     }
     report.object("digests", object);
+    if let Subject::Problem { bounds: Some((lower, upper)), .. } = theorem.subject() {
+        report.array(
+            "bounds",
+            lower.iter().zip(upper).map(|(lower, upper)| {
+                let mut object = Object::default();
+                object.string("lower", &lower.to_string());
+                object.string("upper", &upper.to_string());
+                object
+            }),
+        );
+    }
     if let Subject::Enclosure { balls, .. } = theorem.subject() {
         report.array(
             "values",

@@ -7,6 +7,7 @@ use certkern_core::rules::{ClaimedBall, Enclosure, Judgement, Statement};
 use certkern_graph::Graph;
 use certkern_wire::digest::{self, AnswerDigest, ClaimDigest, GraphDigest, PayloadDigest, QueryDigest};
 use certkern_wire::reason::{Reason, Rejection, Role};
+use certkern_wire::region::Ends;
 use std::sync::Arc;
 
 /// What a theorem says.
@@ -16,6 +17,8 @@ pub enum Proposition {
     WellShaped,
     /// For every `x` of the region `F(x)` is defined and `(x, F(x))` lies outside the unsafe set.
     Unsat,
+    /// For every `x` of the region `F(x)` is defined and lies within the bounds.
+    Bound,
     /// For some `x` of the region `(x, F(x))` lies in the unsafe set.
     Sat,
     /// For every choice of numbers from the intervals of a query, its values are defined and lie in the balls of the answer.
@@ -29,6 +32,7 @@ impl Proposition {
         match self {
             Self::WellShaped => "well-shaped",
             Self::Unsat => "unsat",
+            Self::Bound => "bound",
             Self::Sat => "sat",
             Self::Enclosure => "enclosure",
         }
@@ -65,8 +69,15 @@ pub struct Theorem {
 pub(crate) enum Subject {
     /// A graph alone.
     Graph { graph: GraphDigest, payload: PayloadDigest, nodes: usize, input: usize, outputs: Vec<usize> },
-    /// A graph, a region and an unsafe set.
-    Problem { digests: Digests, outputs: Vec<usize>, inputs: usize, disjuncts: usize, vacuous: bool },
+    /// A graph, a region and an unsafe set, or the bounds outside which it lies.
+    Problem {
+        digests: Digests,
+        outputs: Vec<usize>,
+        inputs: usize,
+        disjuncts: usize,
+        vacuous: bool,
+        bounds: Option<Ends>,
+    },
     /// Expressions and balls for their values.
     Enclosure { query: QueryDigest, answer: AnswerDigest, intervals: usize, balls: Vec<ClaimedBall> },
 }
@@ -86,7 +97,11 @@ impl Theorem {
     ) -> Result<Self, Rejection> {
         let problem = documents.problem();
         let proposition = match judgement.statement() {
+            Statement::Unsat if documents.bounds().is_some() => Proposition::Bound,
             Statement::Unsat => Proposition::Unsat,
+            Statement::Sat if documents.bounds().is_some() => {
+                return Err(Reason::Internal("a witness against bounds").into());
+            }
             Statement::Sat => Proposition::Sat,
             Statement::Empty => return Err(Reason::Internal("a judgement about one disjunct").into()),
         };
@@ -102,7 +117,8 @@ impl Theorem {
             proposition == Proposition::Unsat && (0..disjuncts).all(|d| matches!(problem.region_of(d), Ok(None)));
         let outputs = documents.graph().output_ids().to_vec();
         let inputs = problem.property().inputs();
-        let subject = Subject::Problem { digests, outputs, inputs, disjuncts, vacuous };
+        let bounds = documents.bounds().cloned();
+        let subject = Subject::Problem { digests, outputs, inputs, disjuncts, vacuous, bounds };
         let (model, specification) = (Evidence::Assumed, Evidence::Assumed);
         Ok(Self { proposition, kind, subject, claim, counts, binary64, model, specification })
     }

@@ -50,6 +50,7 @@
     )
 )]
 
+pub mod bound;
 pub mod digest;
 pub mod fields;
 pub mod json;
@@ -57,6 +58,7 @@ pub mod limits;
 pub mod number;
 pub mod property;
 pub mod reason;
+pub mod region;
 mod render;
 pub mod tensors;
 pub mod vnnlib;

@@ -5,6 +5,7 @@ use crate::json::{self, Json};
 use crate::limits::{Limits, within};
 use crate::number::excess;
 use crate::reason::{Fault, Reason, Rejection};
+use crate::region;
 use certkern_core::num::Rational;
 use certkern_core::property::{Property, Row, Variable};
 use num_traits::Zero;
@@ -32,7 +33,11 @@ pub fn parse(bytes: &[u8], limits: &Limits) -> Result<Property, Rejection> {
     fields.finish()?;
     let widest = outputs.index("outputs")?;
     within("variables", widest, limits.variables).map_err(|r| outputs.fault(r, "outputs"))?;
-    let (lower, upper) = region(lower, upper, limits)?;
+    let ends = lower;
+    let (lower, upper) = region::between((lower, "lower"), (upper, "upper"), limits)?;
+    if lower.is_empty() {
+        return Err(ends.fault(Reason::PropertyVariable("no input variable".to_owned()), "lower").into());
+    }
     let widths = Widths { inputs: lower.len(), outputs: widest };
     let disjuncts = disjuncts(unsafe_set, widths, limits)?;
     Ok(Property { lower, upper, outputs: widths.outputs, disjuncts })
@@ -43,33 +48,6 @@ pub fn parse(bytes: &[u8], limits: &Limits) -> Result<Property, Rejection> {
 struct Widths {
     inputs: usize,
     outputs: usize,
-}
-
-fn region(lower: &Json, upper: &Json, limits: &Limits) -> Result<(Vec<Rational>, Vec<Rational>), Fault> {
-    let ends = |json: &Json, path: &str| -> Result<Vec<Rational>, Fault> {
-        let items = json.array(path)?;
-        within("variables", items.len(), limits.variables).map_err(|r| json.fault(r, path))?;
-        let mut weight = items.len();
-        let mut end = |(i, item): (usize, &Json)| {
-            let value = item.rational(&element(path, i), limits)?;
-            weight = weight.saturating_add(excess(&value));
-            within("variables", weight, limits.variables).map_err(|r| json.fault(r, path))?;
-            Ok(value)
-        };
-        items.iter().enumerate().map(&mut end).collect()
-    };
-    let (lows, highs) = (ends(lower, "lower")?, ends(upper, "upper")?);
-    if lows.len() != highs.len() {
-        let (expected, found) = (format!("{} upper ends", lows.len()), format!("{}", highs.len()));
-        return Err(upper.fault(Reason::JsonValue { expected, found }, "upper"));
-    }
-    if lows.is_empty() {
-        return Err(lower.fault(Reason::PropertyVariable("no input variable".to_owned()), "lower"));
-    }
-    match lows.iter().zip(&highs).position(|(low, high)| low > high) {
-        Some(empty) => Err(lower.fault(Reason::PropertyEmptyRegion(empty), &element("lower", empty))),
-        None => Ok((lows, highs)),
-    }
 }
 
 fn disjuncts(json: &Json, widths: Widths, limits: &Limits) -> Result<Vec<Vec<Row>>, Rejection> {

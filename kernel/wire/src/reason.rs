@@ -90,6 +90,22 @@ pub enum Reason {
         /// The number in the network.
         network: usize,
     },
+    // ---- regions and bounds ----
+    /// `region.fields`: ends and centre with radius are mixed, incomplete or absent.
+    RegionFields(&'static str),
+    /// `region.dimension`: the stated dimension is not that of the ends.
+    RegionDimension {
+        /// The dimension stated.
+        stated: usize,
+        /// The lengths of both lists of ends.
+        found: (usize, usize),
+    },
+    /// `region.radius`: a radius below zero.
+    RegionRadius,
+    /// `bound.order`: a lower bound above its upper bound.
+    BoundOrder(usize),
+    /// `bound.unbound`: numbers without graph, payload, region and outputs.
+    BoundUnbound,
     // ---- graph ----
     /// `graph.format`: not the format that is read.
     GraphFormat {
@@ -468,6 +484,11 @@ impl Reason {
             Self::PropertyEmptyRegion(_) => "property.empty-region",
             Self::PropertyNoDisjunct => "property.no-disjunct",
             Self::PropertyWidths { .. } => "property.widths",
+            Self::RegionFields(_) => "region.fields",
+            Self::RegionDimension { .. } => "region.dimension",
+            Self::RegionRadius => "region.radius",
+            Self::BoundOrder(_) => "bound.order",
+            Self::BoundUnbound => "bound.unbound",
             Self::GraphFormat { .. } => "graph.format",
             Self::GraphEmpty => "graph.empty",
             Self::GraphIdOrder { .. } => "graph.id-order",

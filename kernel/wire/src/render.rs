@@ -128,6 +128,16 @@ impl Reason {
             Self::PropertyWidths { role, property, network } => {
                 write!(f, "the property has {property} {role} variables and the network {network}")
             }
+            Self::RegionFields(what) => write!(f, "region: {what}"),
+            Self::RegionDimension { stated, found: (lower, upper) } => {
+                write!(f, "region: dimension {stated} does not match endpoint lengths {lower} and {upper}")
+            }
+            Self::RegionRadius => write!(f, "region: expected a nonnegative radius"),
+            Self::BoundOrder(i) => write!(f, "the lower bound of output {i} is above its upper bound"),
+            Self::BoundUnbound => write!(
+                f,
+                "these bounds name no graph, no numbers, no region and no outputs, so they say nothing; check them in a bundle of kind `bound`"
+            ),
             _ => self.graph(f),
         }
     }

@@ -30,7 +30,7 @@ STRUCTURAL = {
     "json.unknown-key": {"tensor": "in the header of a safetensors file"},
     "json.missing-key": {"tensor": "in the header of a safetensors file"},
     "json.type": {"metadata": "in the header of a safetensors file"},
-    "json.value": {"ends": "the lengths of two lists differ"},
+    "json.value": {"ends": "the lengths of two lists differ", "ends_of_two_lengths": "the lengths of two lists differ"},
     "json.number": {
         "offset": "in the header of a safetensors file",
         "point.json": "to a schema 0.0 is an integer",
@@ -76,14 +76,14 @@ def documents(case):
     """(schema, document) for each JSON file of a case: a graph, or a bundle of the kind and with the files that its manifest names."""
     if case.is_file():
         document = json.loads(case.read_text())
-        enclosure = isinstance(document, dict) and document.get("format") == "certkern.enclosure.v1"
-        yield "enclosure" if enclosure else "graph", document
+        formats = {"certkern.enclosure.v1": "enclosure", "torchlean.bound.v1": "bound"}
+        yield formats.get(document.get("format") if isinstance(document, dict) else None, "graph"), document
         return
     manifest = json.loads((case / "bundle.json").read_text())
     yield "bundle", manifest
     kind = manifest["kind"] if manifest["kind"] in ("leaves", "witness") else "leaves"
-    for role, schema in (("graph", "graph"), ("property", "property"), ("certificate", kind)):
-        name = manifest["files"][role]
+    for role, schema in (("graph", "graph"), ("property", "property"), ("region", "region"), ("bound", "bound"), ("certificate", kind)):
+        name = manifest["files"].get(role, "")
         if name.endswith(".json"):
             yield schema, json.loads((case / name).read_text())
 
@@ -104,19 +104,20 @@ class Schemas(unittest.TestCase):
     def test_schemas_are_good_and_their_examples_too(self):
         self.assertEqual(
             sorted(SCHEMAS),
-            ["abdump-0", "bundle", "counterexample", "enclosure", "enclosure-answer", "enclosure-query", "graph", "leaves", "property", "report", "witness"],
+            ["abdump-0", "bound", "bundle", "counterexample", "enclosure", "enclosure-answer", "enclosure-query", "graph", "leaves", "property", "region", "report", "witness"],
         )
         for name, schema in SCHEMAS.items():
             with self.subTest(schema=name):
                 self.assertEqual(schema["$schema"], "https://json-schema.org/draft/2020-12/schema")
                 Draft202012Validator.check_schema(schema)
-                self.assertEqual(schema["properties"]["format"], {"const": schema["$id"]})
+                if name != "region":  # whose documents name no format
+                    self.assertEqual(schema["properties"]["format"], {"const": schema["$id"]})
                 self.assertGreater(len(schema["examples"]), 0)
                 for example in schema["examples"]:
                     self.assertEqual(faults(name, example), [])
 
     def test_numbers_are_spelled_alike_everywhere(self):
-        spelled = {name: SCHEMAS[name]["$defs"]["number"] for name in ("property", "leaves", "witness", "counterexample", "enclosure-query", "enclosure-answer")}
+        spelled = {name: SCHEMAS[name]["$defs"]["number"] for name in ("property", "leaves", "witness", "counterexample", "enclosure-query", "enclosure-answer", "region", "bound")}
         self.assertEqual(len({json.dumps(number) for number in spelled.values()}), 1)
         number = Draft202012Validator(spelled["property"])
         for good in (0, -1.5, "0", "-12.50e-3", "1/3", "-7/20", "0x1.8p-3", "-0X.8P+0", "0x1p0", "1e999"):
@@ -132,7 +133,7 @@ class Schemas(unittest.TestCase):
                 with self.subTest(path=f"{path.parent.name}/{path.name}", schema=schema):
                     self.assertEqual(faults(schema, document), [])
         print(f"\naccepted documents: {counts}")
-        for schema in ("bundle", "graph", "leaves", "witness", "property", "enclosure"):
+        for schema in ("bound", "region", "bundle", "graph", "leaves", "witness", "property", "enclosure"):
             self.assertGreater(counts.get(schema, 0), 1, schema)
 
     def test_dumps(self):

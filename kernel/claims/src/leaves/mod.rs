@@ -122,7 +122,8 @@ impl<'a> Leaves<'a> {
             count("bound_sets", sets.len()),
             count("digits", *digits),
         ];
-        Theorem::of(&closed, documents, "leaves", counts, (whole.filter > 0).then_some(PRODUCT))
+        let kind = if documents.bounds().is_some() { "bound" } else { "leaves" };
+        Theorem::of(&closed, documents, kind, counts, (whole.filter > 0).then_some(PRODUCT))
     }
 
     /// Applies bound set `set − 1` to a scope, or none.

@@ -1,0 +1,40 @@
+//! Bounds of outputs as JSON (`torchlean.bound.v1`). Alone they are bound to nothing.
+
+use crate::json::{Json, Value};
+use crate::limits::Limits;
+use crate::reason::{Reason, Rejection};
+use crate::region::{Ends, numbers};
+
+/// The format.
+pub const FORMAT: &str = "torchlean.bound.v1";
+
+/// Reads `{"format": "torchlean.bound.v1", "lower": …, "upper": …}`, where both are a number (one output) or a list of numbers.
+///
+/// # Errors
+/// Any `json.*`, `bundle.format`, `bound.order`, or `limit.variables`.
+pub fn read(document: &Json, limits: &Limits) -> Result<Ends, Rejection> {
+    let mut fields = document.object("")?;
+    let format = fields.required("format")?;
+    match format.string("format")? {
+        FORMAT => {}
+        found => {
+            let reason = Reason::BundleFormat { found: found.to_owned(), expected: FORMAT };
+            return Err(format.fault(reason, "format").into());
+        }
+    }
+    let (lower, upper) = (fields.required("lower")?, fields.required("upper")?);
+    fields.finish()?;
+    let several = |json: &Json, path: &str| match json.value {
+        Value::Array(_) => numbers(json, path, limits),
+        _ => json.rational(path, limits).map(|number| vec![number]),
+    };
+    let (below, above) = (several(lower, "lower")?, several(upper, "upper")?);
+    if below.len() != above.len() {
+        let (expected, found) = (format!("{} upper bounds", below.len()), format!("{}", above.len()));
+        return Err(upper.fault(Reason::JsonValue { expected, found }, "upper").into());
+    }
+    match below.iter().zip(&above).position(|(low, high)| low > high) {
+        Some(output) => Err(lower.fault(Reason::BoundOrder(output), "lower").into()),
+        None => Ok((below, above)),
+    }
+}
