@@ -60,6 +60,7 @@ mod opened;
 mod witness;
 
 pub use bundle::{Files, read_property};
+pub use enclosure::enclosure_digests;
 pub use opened::{Arith, Opened, Part};
 
 use certkern_seal::Verdict;
