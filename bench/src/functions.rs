@@ -190,8 +190,10 @@ fn claims(arb: &mut Server, options: &Options) -> Said<Row> {
     let points = points(-8.0, 8.0, 53, CLAIMS);
     let found = ask(arb, "tanh", 64, &points, true)?;
     let spelled: Vec<String> = points.iter().map(|x| x.to_rational().to_string()).collect();
-    let leaf =
-        |text: &String| Ok::<_, &str>(Node::new("rational", Vec::new(), vec![text.parse().map_err(|_| "no number")?])?);
+    let leaf = |text: &String| {
+        let number = text.parse().map_err(|_| "no number")?;
+        Node::new("rational", Vec::new(), vec![number])
+    };
     let pairs =
         spelled.iter().enumerate().map(|(i, text)| Ok([leaf(text)?, Node::new("tanh", vec![2 * i], Vec::new())?]));
     let nodes: Vec<Node> = pairs.collect::<Result<Vec<_>, &str>>()?.into_iter().flatten().collect();
