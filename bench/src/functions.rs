@@ -20,6 +20,8 @@ const PRECISIONS: [usize; 3] = [53, 200, 1000];
 const POINTS: usize = 64;
 /// Seconds that a measurement takes at least.
 const ENOUGH: f64 = 0.002;
+/// Arb's seconds below which there is no ratio: what is left of a call is noise.
+const NOISE: f64 = 3e-8;
 /// Claims of the file.
 const CLAIMS: usize = 10_000;
 /// Workloads are chosen by parts of `enclosure NAME`.
@@ -73,12 +75,12 @@ pub(crate) enum Row {
     Claims(usize, Spread, f64),
 }
 
-/// Seconds for one value: Arb's, without the call; the call; the kernel's; and the ratios of pairs, kernel over Arb.
+/// Seconds for one value: Arb's, without the call; the call; the kernel's; and the ratios of pairs, kernel over Arb, if Arb takes long enough.
 pub(crate) struct Compared {
     arb: f64,
     call: f64,
     kernel: f64,
-    ratio: Spread,
+    ratio: Option<Spread>,
 }
 
 /// Measures what is wanted.
@@ -159,11 +161,12 @@ fn compare(arb: &mut Server, name: &str, points: &[Dyadic], bits: usize, pairs: 
         calls.push(number("call_s")?);
     }
     let median = |sample: Vec<f64>| Spread::of(sample).map_or(0.0, |spread| spread.median);
+    let arb = median(seconds.iter().map(|pair| pair[0]).collect());
     Ok(Compared {
-        arb: median(seconds.iter().map(|pair| pair[0]).collect()),
+        arb,
         call: median(calls),
         kernel: median(seconds.iter().map(|pair| pair[1]).collect()),
-        ratio: Spread::of_ratios(&seconds).ok_or("no pairs")?,
+        ratio: Spread::of_ratios(&seconds).filter(|_| arb > NOISE),
     })
 }
 
@@ -232,7 +235,7 @@ impl Row {
         match self {
             Self::Function(name, compared) => {
                 let cells = PRECISIONS.iter().zip(compared).map(|(bits, Compared { arb, call, kernel, ratio })| {
-                    json!({"bits": bits, "arb_s": arb, "call_s": call, "kernel_s": kernel, "kernel_arb": spread(ratio)})
+                    json!({"bits": bits, "arb_s": arb, "call_s": call, "kernel_s": kernel, "kernel_arb": ratio.as_ref().map(spread)})
                 });
                 json!({"workload": format!("{PREFIX} {name}"), "precisions": cells.collect::<Vec<_>>()})
             }
@@ -246,12 +249,10 @@ impl Row {
         match self {
             Self::Function(name, compared) => {
                 compared.iter().fold(format!("{name:<22}"), |line, Compared { arb, call, kernel, ratio }| {
-                    let Spread { median, low, high } = ratio;
+                    let ratio = ratio.map(|s| format!("{:.2} ({:.2}-{:.2})", s.median, s.low, s.high));
+                    let ratio = ratio.unwrap_or_else(|| "-".to_owned());
                     let [arb, call, kernel] = [arb, call, kernel].map(|seconds| seconds * 1e6);
-                    format!(
-                        "{line} {arb:>8.2} {call:>5.2} {kernel:>8.2} {:>17}",
-                        format!("{median:.2} ({low:.2}-{high:.2})")
-                    )
+                    format!("{line} {arb:>8.2} {call:>5.2} {kernel:>8.2} {ratio:>17}")
                 })
             }
             Self::Claims(claims, Spread { median, low, high }, peak_mb) => {
