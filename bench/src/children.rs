@@ -68,21 +68,21 @@ pub(crate) fn check(checker: &Path, bundle: &Path, jobs: usize, arith: &str) -> 
     Ok(Checked { filter: count(" filter"), exact: count(" exact"), run })
 }
 
-/// The replay in numpy, waiting for work.
-pub(crate) struct Numpy {
+/// A program in Python that answers each line with a line of JSON.
+pub(crate) struct Server {
     child: Child,
     input: ChildStdin,
     output: BufReader<ChildStdout>,
 }
 
-impl Numpy {
+impl Server {
     /// Starts the interpreter.
     ///
     /// # Errors
     /// If it cannot be started.
-    pub(crate) fn start(python: &Path, script: &Path, bundle: &Path) -> Said<Self> {
+    pub(crate) fn start(python: &Path, arguments: &[String]) -> Said<Self> {
         let mut command = Command::new(python);
-        command.arg(script).arg("--serve").arg(bundle).stdin(Stdio::piped()).stdout(Stdio::piped());
+        command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped());
         command.envs(ONE_THREAD.map(|name| (name, "1")));
         let mut child = command.spawn().map_err(|error| format!("{}: {error}", python.display()))?;
         let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
@@ -91,19 +91,19 @@ impl Numpy {
         Ok(Self { child, input, output: BufReader::new(output) })
     }
 
-    /// One run, reading included.
+    /// What it answers to a line.
     ///
     /// # Errors
-    /// If the replay has failed.
-    pub(crate) fn run(&mut self) -> Said<Value> {
+    /// If it has failed.
+    pub(crate) fn ask(&mut self, question: &str) -> Said<Value> {
         let mut line = String::new();
-        let asked = self.input.write_all(b"run\n").and_then(|()| self.input.flush());
-        asked.and_then(|()| self.output.read_line(&mut line)).map_err(|error| format!("numpy: {error}"))?;
-        serde_json::from_str(&line).map_err(|error| format!("numpy: {error}: {line}"))
+        let asked = writeln!(self.input, "{question}").and_then(|()| self.input.flush());
+        asked.and_then(|()| self.output.read_line(&mut line)).map_err(|error| format!("python: {error}"))?;
+        serde_json::from_str(&line).map_err(|error| format!("python: {error}: {line}"))
     }
 }
 
-impl Drop for Numpy {
+impl Drop for Server {
     fn drop(&mut self) {
         // Without input it ends by itself; if not, nobody waits for it.
         let _ = self.child.kill();

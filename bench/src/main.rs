@@ -5,6 +5,7 @@ mod bundle;
 mod children;
 mod crown;
 mod dense;
+mod functions;
 mod oval;
 mod pairs;
 mod payload;
@@ -106,7 +107,7 @@ pub(crate) fn root() -> PathBuf {
 }
 
 /// Where workloads lie while they are measured.
-fn folder(name: &str) -> PathBuf {
+pub(crate) fn folder(name: &str) -> PathBuf {
     let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
     root().join("target/bench").join(name.chars().map(plain).collect::<String>())
 }
@@ -130,13 +131,17 @@ fn measure(options: &Options) -> Said<()> {
         rows.push(found.map_err(|error| format!("{}: {error}", workload.name))?);
         eprintln!("{}", rows[rows.len() - 1].line());
     }
-    print!("{}", row::table(&rows));
+    let enclosures = functions::measure(options)?;
+    if !rows.is_empty() {
+        print!("{}", row::table(&rows));
+    }
+    print!("{}", functions::table(&enclosures));
     let Some(path) = &options.json else { return Ok(()) };
-    let objects: Vec<Value> = rows.iter().map(Row::json).collect();
+    let objects = rows.iter().map(Row::json).chain(enclosures.iter().map(functions::Row::json)).collect();
     fs::write(path, format!("{:#}\n", Value::Array(objects))).map_err(|error| format!("{}: {error}", path.display()))
 }
 
-fn remove(folder: &Path) -> Said<()> {
+pub(crate) fn remove(folder: &Path) -> Said<()> {
     match fs::remove_dir_all(folder) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(format!("{}: {error}", folder.display())),
         _ => Ok(()),

@@ -1,7 +1,7 @@
 //! One workload, measured: a row of the table.
 
 use crate::bundle::Said;
-use crate::children::{self, Numpy, check};
+use crate::children::{self, Server, check};
 use crate::statistics::Spread;
 use crate::workloads::{Form, Workload};
 use crate::{Options, own, root, shown};
@@ -92,8 +92,9 @@ impl Row {
 
     /// Whole runs: the checker on one thread, the replay, and the checker on all cores, in turn.
     fn whole(&mut self, form: Form, folder: &Path, options: &Options) -> Said<()> {
-        let mut numpy = Numpy::start(&options.python, &root().join("bench/replay.py"), folder)?;
-        let first = numpy.run()?;
+        let replay = [shown(&root().join("bench/replay.py")), "--serve".to_owned(), shown(folder)];
+        let mut numpy = Server::start(&options.python, &replay)?;
+        let first = numpy.ask("run")?;
         let replayed = first.get("unsupported").is_none();
         if let Some(why) = first["unsupported"].as_str() {
             let _ = write!(self.remark, "numpy: {why}. ");
@@ -111,12 +112,12 @@ impl Row {
             // Which comes first changes from turn to turn.
             let mut replay = None;
             if replayed && turn % 2 == 0 {
-                replay = Some(numpy.run()?);
+                replay = Some(numpy.ask("run")?);
             }
             children::rest();
             let one = check(&options.checker, folder, 1, "auto")?;
             if replayed && turn % 2 == 1 {
-                replay = Some(numpy.run()?);
+                replay = Some(numpy.ask("run")?);
             }
             children::rest();
             let two = check(&options.checker, folder, 2, "auto")?;

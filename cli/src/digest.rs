@@ -7,7 +7,7 @@ use crate::output;
 use crate::streamed::Streamed;
 use certkern_graph::Graph;
 use certkern_wire::tensors::Source;
-use certkern_wire::{Limits, Rejection, Role, digest, json};
+use certkern_wire::{Limits, Rejection, Role, bound, digest, json};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -17,15 +17,17 @@ Examples:
   certkern digest bundle/
   certkern digest graph.json payload.safetensors
   certkern digest graph.json payload.safetensors spec.vnnlib
+  certkern digest claim.json
 
 A file ending in .safetensors is a payload, one in .vnnlib a property; a .json file is what its `format`
 says. A payload has a digest only with its graph, and the output digest needs graph and property, because
-it covers the output ids. Of a bundle the digests of the documents are printed, whatever its manifest names.";
+it covers the output ids. Of a bundle the digests of the documents are printed, whatever its manifest names;
+of an enclosure those of query and answer, whatever query the answer names.";
 
 /// The arguments of `certkern digest`.
 #[derive(clap::Args)]
 pub(crate) struct Digest {
-    /// A bundle (a folder), or a graph, a payload, a property
+    /// A bundle (a folder), or a graph, a payload, a property, an enclosure
     #[arg(required = true, num_args = 1..=3)]
     files: Vec<PathBuf>,
     /// How the digests are printed
@@ -42,10 +44,13 @@ struct Documents {
     graph: Option<(String, Vec<u8>)>,
     payload: Option<(String, Box<dyn Source>)>,
     property: Option<(String, Vec<u8>)>,
+    /// A region, and bounds of outputs.
+    bounds: Option<((String, Vec<u8>), (String, Vec<u8>))>,
+    enclosure: Option<(String, Vec<u8>)>,
 }
 
-/// Digests by role.
-pub(crate) type Digests = Vec<(Role, String)>;
+/// Digests by the names of their roles.
+pub(crate) type Digests = Vec<(&'static str, String)>;
 
 impl Digest {
     pub(crate) fn run(&self) -> Result<u8, Failure> {
@@ -54,7 +59,7 @@ impl Digest {
         output::print(&match self.format {
             Format::Text => text(&digests),
             Format::Json => {
-                let digests = digests.iter().map(|(role, digest)| (role.name().to_owned(), json!(digest)));
+                let digests = digests.iter().map(|(role, digest)| ((*role).to_owned(), json!(digest)));
                 let digests: Map<String, Value> = digests.collect();
                 format!("{}\n", json!({"certkern": env!("CARGO_PKG_VERSION"), "command": "digest", "digests": digests}))
             }
@@ -82,7 +87,7 @@ impl Digest {
 
 /// One line for each digest.
 pub(crate) fn text(digests: &Digests) -> String {
-    digests.iter().map(|(role, digest)| format!("{:<8} {digest}\n", role.name())).collect()
+    digests.iter().map(|(role, digest)| format!("{role:<8} {digest}\n")).collect()
 }
 
 /// The digests of the documents of a bundle.
@@ -92,7 +97,7 @@ pub(crate) fn of_bundle(files: BTreeMap<String, Vec<u8>>, limits: &Limits) -> Re
 
 /// The digests of a graph.
 pub(crate) fn of_graph(graph: &Graph) -> Digests {
-    vec![(Role::Graph, graph.digest().to_string()), (Role::Payload, graph.payload_digest().to_string())]
+    vec![(Role::Graph.name(), graph.digest().to_string()), (Role::Payload.name(), graph.payload_digest().to_string())]
 }
 
 impl Documents {
@@ -108,13 +113,17 @@ impl Documents {
             let bytes = files.remove(&name).ok_or_else(|| missing(&name, role))?;
             Ok(Some((name, bytes)))
         };
-        let (graph, property) = (take("graph")?, take("property")?);
+        let graph = take("graph")?;
+        let (property, bounds) = match named("bound") {
+            Ok(_) => (None, take("region")?.zip(take("bound")?)),
+            Err(_) => (take("property")?, None),
+        };
         let name: String = named("payload")?;
         let payload: Box<dyn Source> = match streamed.remove(&name) {
             Some(file) => Box::new(file),
             None => Box::new(files.remove(&name).ok_or_else(|| missing(&name, "payload"))?),
         };
-        Ok(Self { graph, payload: Some((name, payload)), property })
+        Ok(Self { graph, payload: Some((name, payload)), property, bounds, enclosure: None })
     }
 
     fn add_payload(&mut self, name: String, file: Streamed) -> Result<(), Failure> {
@@ -131,6 +140,7 @@ impl Documents {
         } else {
             match format(&bytes, limits).map_err(|rejection| rejection.in_file(&name))?.as_str() {
                 "certkern.property.v1" => &mut self.property,
+                "certkern.enclosure.v1" => &mut self.enclosure,
                 _ => &mut self.graph,
             }
         };
@@ -152,17 +162,25 @@ impl Documents {
             }
             (None, None) => None,
         };
-        let property = self
-            .property
-            .as_ref()
-            .map(|(name, bytes)| certkern_claims::read_property(name, bytes, limits))
-            .transpose()?;
+        let property = match (&self.property, &self.bounds) {
+            (Some((name, bytes)), _) => Some(certkern_claims::read_property(name, bytes, limits)?),
+            (None, Some(((region, ends), (name, bytes)))) => {
+                let (ends, bounds) = certkern_claims::read_bounds((region, ends), (name, bytes), limits)?;
+                Some(bound::outside(ends, &bounds))
+            }
+            (None, None) => None,
+        };
         let mut digests = graph.as_ref().map(of_graph).unwrap_or_default();
         if let Some(property) = &property {
-            digests.push((Role::Input, digest::input_digest(property).to_string()));
+            digests.push((Role::Input.name(), digest::input_digest(property).to_string()));
             if let Some(graph) = &graph {
-                digests.push((Role::Output, digest::output_digest(graph.output_ids(), property).to_string()));
+                digests.push((Role::Output.name(), digest::output_digest(graph.output_ids(), property).to_string()));
             }
+        }
+        if let Some((name, bytes)) = &self.enclosure {
+            let read = certkern_claims::enclosure_digests(bytes, limits);
+            let (query, answer) = read.map_err(|rejection| rejection.in_file(name))?;
+            digests.extend([(Role::Query.name(), query.to_string()), ("answer", answer.to_string())]);
         }
         Ok(digests)
     }

@@ -29,13 +29,38 @@ fn a_bundle_and_its_documents_have_the_digests_of_the_manifest() {
 fn the_worked_example_of_the_specification_is_right() {
     let schemas = root().join("schemas");
     let (graph, property) = (schemas.join("example/graph.json"), schemas.join("example/property.json"));
-    let run = certkern(["digest", text(&graph), text(&property)]);
+    let enclosure = schemas.join("example/enclosure.json");
     let page = fs::read_to_string(schemas.join("SPEC.md")).unwrap();
-    assert_eq!((run.code, run.stdout.lines().count()), (0, 4), "{}", run.stderr);
-    for line in run.stdout.lines() {
-        let words: Vec<&str> = line.split_whitespace().collect();
-        assert!(page.contains(&format!("| {} | `{}` |", words[0], words[1])), "{line}");
+    for (files, roles) in [(vec![&graph, &property], 4), (vec![&enclosure], 2)] {
+        let run = certkern([vec!["digest"], files.into_iter().map(|file| text(file)).collect()].concat());
+        assert_eq!((run.code, run.stdout.lines().count()), (0, roles), "{}", run.stderr);
+        for line in run.stdout.lines() {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            assert!(page.contains(&format!("| {} | `{}` |", words[0], words[1])), "{line}");
+        }
     }
+}
+
+/// The digests of the specification's example stay: of its query, and of its answer whatever that names.
+#[test]
+fn an_enclosure_has_digests_whatever_query_its_answer_names() {
+    let scratch = tempfile::tempdir().unwrap();
+    let path = scratch.path().join("claim.json");
+    let example = fs::read_to_string(root().join("schemas/example/enclosure.json")).unwrap();
+    let query = "b51c69736261acb0431785a9a9faf3cb41730d86627daa3ece91f9d3a02a0b6a";
+    let answer = "3ac3ed854aaac7a5b3dd7735fab648c0b234dc8f6441266d987803e70a310d98";
+    fs::write(&path, example.replace(query, &"0".repeat(64))).unwrap();
+    let run = certkern(["digest", "--format", "json", text(&path)]);
+    let json: Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!(json["digests"], serde_json::json!({"query": query, "answer": answer}), "{}", run.stderr);
+    // Another ball: another answer, the same query.
+    fs::write(&path, example.replace("\"851\"", "\"852\"")).unwrap();
+    let lines = certkern(["digest", text(&path)]).stdout;
+    assert!(lines.starts_with(&format!("query    {query}\nanswer   ")) && !lines.contains(answer), "{lines}");
+    fs::write(&path, example.replace("\"tanh\"", "\"tahn\"")).unwrap();
+    let run = certkern(["digest", text(&path)]);
+    assert_eq!((run.code, run.stdout.as_str()), (2, ""));
+    assert!(run.stderr.contains("claim.json"), "{}", run.stderr);
 }
 
 #[test]

@@ -7,6 +7,8 @@ mod digest;
 mod dumps;
 mod edits;
 mod import;
+#[cfg(target_os = "linux")]
+mod memory;
 mod misread;
 mod oracle;
 mod parts;

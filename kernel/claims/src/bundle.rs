@@ -11,8 +11,9 @@ use certkern_wire::fields::Fields;
 use certkern_wire::json::{self, Json};
 use certkern_wire::limits::Limits;
 use certkern_wire::reason::{Fault, Reason, Rejection, Role};
+use certkern_wire::region::{self, Ends};
 use certkern_wire::tensors::Source;
-use certkern_wire::{bound, property, region, vnnlib};
+use certkern_wire::{bound, property, vnnlib};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The files of a bundle by name.
@@ -79,9 +80,7 @@ pub(crate) fn open<'a>(
             Documents::new(graph, property).map_err(|rejection| rejection.in_file(name))?
         }
         Specification::Bounds { region: name, bounds } => {
-            let region = region::parse(file(files, name)?, limits).map_err(|rejection| rejection.in_file(name))?;
-            let read = json::parse(file(files, bounds)?, limits).and_then(|json| bound::read(&json, limits));
-            let read = read.map_err(|rejection| rejection.in_file(bounds))?;
+            let (region, read) = read_bounds((name, file(files, name)?), (bounds, file(files, bounds)?), limits)?;
             Documents::bounded(graph, region, read).map_err(|rejection| rejection.in_file(bounds))?
         }
     };
@@ -118,6 +117,16 @@ fn named_payload(rejection: Rejection, name: &str) -> Rejection {
 pub fn read_property(name: &str, bytes: &[u8], limits: &Limits) -> Result<Property, Rejection> {
     let parsed = if name.ends_with(".json") { property::parse(bytes, limits) } else { vnnlib::parse(bytes, limits) };
     parsed.map_err(|rejection| rejection.in_file(name))
+}
+
+/// Reads a region and bounds of outputs.
+///
+/// # Errors
+/// What the readers refuse, with the name as the file of each fault.
+pub fn read_bounds(region: (&str, &[u8]), bounds: (&str, &[u8]), limits: &Limits) -> Result<(Ends, Ends), Rejection> {
+    let ends = region::parse(region.1, limits).map_err(|rejection| rejection.in_file(region.0))?;
+    let read = json::parse(bounds.1, limits).and_then(|json| bound::read(&json, limits));
+    Ok((ends, read.map_err(|rejection| rejection.in_file(bounds.0))?))
 }
 
 fn file<'f, 'a>(files: &'f Files<'a>, name: &str) -> Result<&'f &'a [u8], Rejection> {

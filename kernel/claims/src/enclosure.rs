@@ -6,9 +6,9 @@ use certkern_core::expr::{Expressions, Node};
 use certkern_core::num::{Dyadic, Rational};
 use certkern_core::rules::{ClaimedBall, Enclosure, Scaled, Unenclosed};
 use certkern_seal::Theorem;
-use certkern_wire::digest::{QueryDigest, query_digest};
+use certkern_wire::digest::{AnswerDigest, QueryDigest, answer_digest, query_digest};
 use certkern_wire::fields::{Fields, element, member};
-use certkern_wire::json::{Json, Value};
+use certkern_wire::json::{self, Json, Value};
 use certkern_wire::limits::{Limits, within};
 use certkern_wire::number;
 use certkern_wire::reason::{Fault, Reason, Rejection, Role};
@@ -26,27 +26,43 @@ const SHORT: u64 = 4096;
 /// A query as it was read: expressions, their nodes as JSON, and the precision that is asked for.
 struct Query<'a> {
     expressions: Arc<Expressions>,
-    nodes: &'a [Json],
+    nodes: &'a [Json<'a>],
     precision: Option<usize>,
 }
 
 pub(crate) fn check(document: &Json, limits: &Limits) -> Result<Theorem, Rejection> {
-    let mut fields = document.object("")?;
-    expect(fields.required("format")?, "format", FORMAT)?;
-    let budget = precision(&mut fields, limits)?.unwrap_or(PRECISION).max(LEAST);
-    let (query, answer) = (fields.required("query")?, fields.required("answer")?);
-    finish(fields)?;
-    let query = Query::read(query, limits)?;
+    let (budget, query, answer) = open(document, limits)?;
     within("expression-bits", query.nodes.len().saturating_mul(budget), limits.expression_bits)?;
-    let (values, balls) = read_answer(answer, &query, limits)?;
+    let (values, balls) = read_answer(answer, &query, bind, limits)?;
     let budget = u64::try_from(budget).unwrap_or(u64::MAX);
     let enclosure = Enclosure::prove(Arc::clone(&query.expressions), balls, budget)
         .map_err(|(index, why)| query.unproved(index, why, values, budget))?;
     Ok(Theorem::enclosed(&enclosure))
 }
 
+/// The digests of the query and of the answer of an enclosure, whatever query the answer names.
+///
+/// # Errors
+/// What the readers refuse.
+pub fn enclosure_digests(document: &[u8], limits: &Limits) -> Result<(QueryDigest, AnswerDigest), Rejection> {
+    let document = json::parse(document, limits)?;
+    let (_, query, answer) = open(&document, limits)?;
+    let (_, balls) = read_answer(answer, &query, |_, _| Ok(()), limits)?;
+    Ok((query_digest(&query.expressions), answer_digest(&balls)))
+}
+
+/// The bits to compute with at most, the query, and the answer.
+fn open<'a>(document: &'a Json, limits: &Limits) -> Result<(usize, Query<'a>, &'a Json<'a>), Rejection> {
+    let mut fields = document.object("")?;
+    expect(fields.required("format")?, "format", FORMAT)?;
+    let budget = precision(&mut fields, limits)?.unwrap_or(PRECISION).max(LEAST);
+    let (query, answer) = (fields.required("query")?, fields.required("answer")?);
+    finish(fields)?;
+    Ok((budget, Query::read(query, limits)?, answer))
+}
+
 impl<'a> Query<'a> {
-    fn read(query: &'a Json, limits: &Limits) -> Result<Self, Rejection> {
+    fn read(query: &'a Json<'a>, limits: &Limits) -> Result<Self, Rejection> {
         let mut fields = query.object("query")?;
         expect(fields.required("format")?, "query.format", "certkern.enclosure-query.v1")?;
         let precision = precision(&mut fields, limits)?;
@@ -95,12 +111,13 @@ impl<'a> Query<'a> {
     }
 }
 
-/// The balls of an answer to this query, and where they stand.
+/// The balls of an answer to this query, and where they stand; `bind` looks at the digest that the answer names.
 fn read_answer<'a>(
     answer: &'a Json,
     query: &Query<'_>,
+    bind: impl Fn(&Json, &Expressions) -> Result<(), Fault>,
     limits: &Limits,
-) -> Result<(&'a [Json], Vec<ClaimedBall>), Rejection> {
+) -> Result<(&'a [Json<'a>], Vec<ClaimedBall>), Rejection> {
     let mut fields = answer.object("answer")?;
     expect(fields.required("format")?, "answer.format", "certkern.enclosure-answer.v1")?;
     let refuse = |text: String| Rejection::from(answer.fault(Reason::EnclosureAnswer(text), "answer"));
@@ -188,7 +205,7 @@ fn bind(named: &Json, expressions: &Expressions) -> Result<(), Fault> {
 fn ball(json: &Json, path: &str, limits: &Limits) -> Result<ClaimedBall, Fault> {
     let refuse = |text: &str| json.fault(Reason::EnclosureAnswer(text.to_owned()), path);
     let (midpoint, radius) = if let Value::Array(items) = &json.value {
-        let [m, e, r, f] = items.as_slice() else { return Err(refuse("Arb's integers are four")) };
+        let [m, e, r, f] = &**items else { return Err(refuse("Arb's integers are four")) };
         // As many bits as a number may have decimals.
         let most = limits.digits.saturating_mul(4);
         let number = |mantissa: &Json, exponent: &Json| {

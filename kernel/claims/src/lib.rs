@@ -60,7 +60,8 @@ mod leaves;
 mod opened;
 mod witness;
 
-pub use bundle::{Files, Sources, read_property};
+pub use bundle::{Files, Sources, read_bounds, read_property};
+pub use enclosure::enclosure_digests;
 pub use opened::{Arith, Opened, Part};
 
 use certkern_seal::Verdict;
@@ -99,10 +100,10 @@ pub fn check_bundle(files: &Files<'_>, limits: &Limits, observer: &dyn Observer)
 }
 
 /// The member `format` of a document, if it is a string.
-fn format(document: &Json) -> Option<&str> {
+fn format<'a>(document: &'a Json<'_>) -> Option<&'a str> {
     let mut members = document.members("").unwrap_or_default().iter();
     members.find_map(|(key, json)| match &json.value {
-        Value::String(format) if key == "format" => Some(format.as_str()),
+        Value::String(format) if key == "format" => Some(&**format),
         _ => None,
     })
 }

@@ -1,10 +1,10 @@
 //! The documents of a claim, read and bound.
 
-use certkern_core::num::Rational;
 use certkern_core::program::NodeId;
-use certkern_core::property::{Property, Row, Variable};
+use certkern_core::property::Property;
 use certkern_core::rules::{Problem, RuleError};
 use certkern_graph::Graph;
+use certkern_wire::bound;
 use certkern_wire::digest::{self, GraphDigest, InputDigest, OutputDigest, PayloadDigest};
 use certkern_wire::reason::{Place, Reason, Rejection, Role};
 use certkern_wire::region::Ends;
@@ -82,19 +82,12 @@ impl Documents {
         Ok(Self { graph, bounds: None, values: lowered.values, problem: Arc::new(problem), digests })
     }
 
-    /// The problem whether all outputs of `graph` lie within `bounds` on the box `region`. Its unsafe set has two disjuncts for each output `i`, in
-    /// order: `y_i < lower_i` and `y_i > upper_i`.
+    /// The problem whether all outputs of `graph` lie within `bounds` on the box `region`: whether none lies [`bound::outside`].
     ///
     /// # Errors
     /// As for [`Documents::new`].
     pub fn bounded(graph: Graph, region: Ends, bounds: Ends) -> Result<Self, Rejection> {
-        let outside = |sign: i64, output: usize, bound: &Rational| {
-            let sign = Rational::from_integer(sign.into());
-            vec![Row { bound: bound * &sign, terms: vec![(Variable::Y(output), sign)], strict: true }]
-        };
-        let ends = bounds.0.iter().zip(&bounds.1).enumerate();
-        let disjuncts = ends.flat_map(|(i, (lower, upper))| [outside(1, i, lower), outside(-1, i, upper)]).collect();
-        let property = Property { lower: region.0, upper: region.1, outputs: bounds.0.len(), disjuncts };
+        let property = bound::outside(region, &bounds);
         Ok(Self { bounds: Some(bounds), ..Self::new(graph, property)? })
     }
 

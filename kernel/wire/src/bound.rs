@@ -4,6 +4,8 @@ use crate::json::{Json, Value};
 use crate::limits::Limits;
 use crate::reason::{Reason, Rejection};
 use crate::region::{Ends, numbers};
+use certkern_core::num::Rational;
+use certkern_core::property::{Property, Row, Variable};
 
 /// The format.
 pub const FORMAT: &str = "torchlean.bound.v1";
@@ -37,4 +39,17 @@ pub fn read(document: &Json, limits: &Limits) -> Result<Ends, Rejection> {
         Some(output) => Err(lower.fault(Reason::BoundOrder(output), "lower").into()),
         None => Ok((below, above)),
     }
+}
+
+/// The property that the outputs violate where they lie outside the bounds: two disjuncts for each output `i`, in order `y_i < lower_i` and
+/// `y_i > upper_i`.
+#[must_use]
+pub fn outside(region: Ends, bounds: &Ends) -> Property {
+    let row = |sign: i64, output: usize, bound: &Rational| {
+        let sign = Rational::from_integer(sign.into());
+        vec![Row { bound: bound * &sign, terms: vec![(Variable::Y(output), sign)], strict: true }]
+    };
+    let ends = bounds.0.iter().zip(&bounds.1).enumerate();
+    let disjuncts = ends.flat_map(|(i, (lower, upper))| [row(1, i, lower), row(-1, i, upper)]).collect();
+    Property { lower: region.0, upper: region.1, outputs: bounds.0.len(), disjuncts }
 }

@@ -1,6 +1,6 @@
 //! Typed access to JSON: each function wants one type and names the place where it did not find it.
 
-use crate::json::{Json, Value};
+use crate::json::{Json, Member, Value};
 use crate::limits::Limits;
 use crate::number::{self, Spelling};
 use crate::reason::{Fault, Reason, Rejection};
@@ -19,15 +19,15 @@ pub fn element(path: &str, index: usize) -> String {
     format!("{path}[{index}]")
 }
 
-impl Json {
+impl Json<'_> {
     /// The fields of an object, each to be taken once.
     ///
     /// # Errors
     /// `json.type` if this is no object.
     pub fn object<'a>(&'a self, path: &str) -> Result<Fields<'a>, Fault> {
         let members = self.members(path)?;
-        let places = members.iter().enumerate().map(|(place, (key, _))| (key.as_str(), place)).collect();
-        let members = members.iter().map(|(key, json)| (key.as_str(), Some(json), json.offset)).collect();
+        let places = members.iter().enumerate().map(|(place, (key, _))| (&**key, place)).collect();
+        let members = members.iter().map(|(key, json)| (&**key, Some(json), json.offset)).collect();
         Ok(Fields { path: path.to_owned(), offset: self.offset, places, members })
     }
 
@@ -35,7 +35,7 @@ impl Json {
     ///
     /// # Errors
     /// `json.type` if this is no object.
-    pub fn members(&self, path: &str) -> Result<&[(String, Json)], Fault> {
+    pub fn members(&self, path: &str) -> Result<&[Member<'_>], Fault> {
         match &self.value {
             Value::Object(members) => Ok(members),
             _ => Err(self.not_a("object", path)),
@@ -46,7 +46,7 @@ impl Json {
     ///
     /// # Errors
     /// `json.type` if this is no array.
-    pub fn array(&self, path: &str) -> Result<&[Json], Fault> {
+    pub fn array(&self, path: &str) -> Result<&[Self], Fault> {
         match &self.value {
             Value::Array(items) => Ok(items),
             _ => Err(self.not_a("array", path)),
@@ -145,7 +145,7 @@ pub struct Fields<'a> {
     path: String,
     offset: usize,
     places: BTreeMap<&'a str, usize>,
-    members: Vec<(&'a str, Option<&'a Json>, usize)>,
+    members: Vec<(&'a str, Option<&'a Json<'a>>, usize)>,
 }
 
 impl<'a> Fields<'a> {
@@ -153,12 +153,12 @@ impl<'a> Fields<'a> {
     ///
     /// # Errors
     /// `json.missing-key` if it is absent (or was taken before).
-    pub fn required(&mut self, key: &str) -> Result<&'a Json, Fault> {
+    pub fn required(&mut self, key: &str) -> Result<&'a Json<'a>, Fault> {
         self.optional(key).ok_or_else(|| Fault::at(Reason::JsonMissingKey(key.to_owned()), &self.path, self.offset))
     }
 
     /// Takes the field `key` if it is there.
-    pub fn optional(&mut self, key: &str) -> Option<&'a Json> {
+    pub fn optional(&mut self, key: &str) -> Option<&'a Json<'a>> {
         let place = self.places.get(key)?;
         self.members.get_mut(*place)?.1.take()
     }

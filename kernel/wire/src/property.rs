@@ -107,7 +107,7 @@ fn coefficients(
     for (key, item) in json.members(path)? {
         let path = member(path, key);
         let index = coordinate(key).filter(|index| *index < width);
-        let index = index.ok_or_else(|| item.fault(Reason::PropertyVariable(key.clone()), &path))?;
+        let index = index.ok_or_else(|| item.fault(Reason::PropertyVariable(key.to_string()), &path))?;
         let coefficient = item.rational(&path, limits)?;
         if !coefficient.is_zero() {
             terms.insert(variable(index), coefficient);

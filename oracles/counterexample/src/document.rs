@@ -21,7 +21,8 @@ pub(crate) fn read(entries: &mut Entries<'_, '_>) -> Result<bool, ReadError> {
         let items = list.array(key).map_err(|fault| refused(entries.source, &fault.into()))?;
         for (index, item) in items.iter().enumerate() {
             let text = match &item.value {
-                Value::Number(text) | Value::String(text) => text,
+                Value::Number(text) => text,
+                Value::String(text) => text.as_ref(),
                 Value::Null => "null",
                 Value::Bool(true) => "true",
                 Value::Bool(false) => "false",
@@ -35,7 +36,7 @@ pub(crate) fn read(entries: &mut Entries<'_, '_>) -> Result<bool, ReadError> {
 }
 
 /// The lists of inputs and, if it is there, of outputs.
-fn members(document: &Json) -> Result<[Option<&Json>; 2], Rejection> {
+fn members<'a>(document: &'a Json<'a>) -> Result<[Option<&'a Json<'a>>; 2], Rejection> {
     let mut fields = document.object("")?;
     let format = fields.required("format")?;
     if format.string("format")? != FORMAT {

@@ -1,6 +1,7 @@
 //! `exp`.
 
 use super::constant::ln2;
+use super::fixed::{Fixed, Limbs, room, with_places};
 use super::series::{Halved, reduced, taylor};
 use super::{CONVEX, Declaration};
 use crate::num::Real;
@@ -47,10 +48,17 @@ impl Real {
 /// is below `2^k·(6N + 16)·η`, the error below 1.7 times that, which the guard makes less than one unit; the last shift costs another.
 pub(super) fn exp_reduced(r: &BigInt, places: u64) -> BigInt {
     let halved = Halved::new(r, places);
-    let (even, odd) = taylor(&halved.small, halved.places, false);
-    let mut value = if r.is_negative() { even - odd } else { even + odd };
+    let (value, deep) = with_places!(halved.places, exp_halved(&halved, r.is_negative()));
+    value >> deep.saturating_sub(places)
+}
+
+/// In units of `2^-deep`, with `deep`.
+fn exp_halved<F: Fixed>(halved: &Halved, negative: bool) -> (BigInt, u64) {
+    let (small, deep) = halved.fixed::<F>();
+    let (even, odd) = taylor(&small, deep, false);
+    let mut value = if negative { even.minus(&odd) } else { even.plus(&odd) };
     for _ in 0..halved.times {
-        value = (&value * &value) >> halved.places;
+        value = value.times(&value, deep);
     }
-    value >> halved.places.saturating_sub(places)
+    (value.units(), deep)
 }

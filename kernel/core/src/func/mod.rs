@@ -17,6 +17,7 @@ mod erf;
 mod erfc;
 mod exp;
 mod expm1;
+mod fixed;
 mod gelu;
 mod gelu_tanh;
 mod hard_sigmoid;

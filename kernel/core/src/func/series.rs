@@ -1,10 +1,11 @@
 //! What the kernels of the elementary functions share: argument reduction and Taylor sums in integers.
 
+use super::fixed::{Fixed, Limbs, room, with_places};
 use crate::num::Real;
 use crate::num::real::length;
 use num_bigint::BigInt;
 use num_integer::Integer;
-use num_traits::{One, Signed, ToPrimitive, Zero};
+use num_traits::{Signed, ToPrimitive, Zero};
 
 /// An argument without multiples of a period.
 pub(super) struct Reduced {
@@ -37,17 +38,16 @@ pub(super) fn reduced(x: &Real, period: impl Fn(i64) -> BigInt, places: i64) -> 
 ///
 /// The computed term `n` is at most the true one, and `e_n ≤ (e_{n−1}·s + 1)/n + 1 ≤ 2` units below it. The sum stops at a term that is computed
 /// as zero, hence at most 2 units; those after it fall by a factor of 4 each and are less together.
-pub(super) fn taylor(s: &BigInt, places: u64, alternate: bool) -> (BigInt, BigInt) {
-    let mut term = BigInt::one() << places;
-    let (mut even, mut odd) = (term.clone(), BigInt::zero());
-    for n in 1_u32.. {
-        term = (term * s) >> places;
-        term /= n;
+pub(super) fn taylor<F: Fixed>(s: &F, places: u64, alternate: bool) -> (F, F) {
+    let mut term = s.clone();
+    let (mut even, mut odd) = (F::one(places), s.clone());
+    for n in 2_u32.. {
+        term = term.times(s, places).over(n);
         if term.is_zero() {
             break;
         }
         let sum = if n & 1 == 1 { &mut odd } else { &mut even };
-        if alternate && n & 2 == 2 { *sum -= &term } else { *sum += &term }
+        *sum = if alternate && n & 2 == 2 { sum.minus(&term) } else { sum.plus(&term) };
     }
     (even, odd)
 }
@@ -69,20 +69,36 @@ impl Halved {
         let deep = places.saturating_add(times).saturating_add(guard);
         Self { times, places: deep, small: r.abs() << guard }
     }
+
+    /// The small number, and its places in this type, which are at least as many.
+    pub(super) fn fixed<F: Fixed>(&self) -> (F, u64) {
+        let places = F::places(self.places);
+        (F::new(&self.small << places.saturating_sub(self.places)), places)
+    }
 }
 
 /// `atanh z = Σ z^k/k` over odd `k`, or with alternating signs `atan z`, for `|z| ≤ 1/2` in units of `2^-places`; and the units that it may be wrong by.
 ///
 /// For `z ≥ 0` a power is `e_k ≤ e_{k−2}/4 + 2 ≤ 3` units below the true one, its term at most 2; what follows a power that is zero is below 2 together.
 pub(super) fn odd_series(z: &BigInt, places: u64, alternate: bool) -> (BigInt, u64) {
-    let (mut power, square) = (z.abs(), (z * z) >> places);
-    let (mut sum, mut k) = (power.clone(), 1_u64);
+    with_places!(places, odd_sum(z, places, alternate))
+}
+
+/// With more places the units are smaller; the last shift rounds down by less than one.
+fn odd_sum<F: Fixed>(z: &BigInt, places: u64, alternate: bool) -> (BigInt, u64) {
+    let deep = F::places(places);
+    let more = deep.saturating_sub(places);
+    let mut power = F::new(z.abs() << more);
+    let square = power.times(&power, deep);
+    let (mut sum, mut k) = (power.clone(), 1_u32);
     while !power.is_zero() {
-        power = (power * &square) >> places;
+        power = power.times(&square, deep);
         k = k.saturating_add(2);
-        if alternate && k & 2 == 2 { sum -= &power / k } else { sum += &power / k }
+        let term = power.over(k);
+        sum = if alternate && k & 2 == 2 { sum.minus(&term) } else { sum.plus(&term) };
     }
-    (if z.is_negative() { -sum } else { sum }, k.saturating_add(2))
+    let sum = sum.units() >> more;
+    (if z.is_negative() { -sum } else { sum }, u64::from(k).saturating_add(3))
 }
 
 /// A number near `f(x)` in units of `2^-places`, up to about a ninth of the places or `2^-30`, from `f` or from `small`, which computes in units of

@@ -1,11 +1,12 @@
 //! `sin`.
 
 use super::constant::pi;
+use super::fixed::{Fixed, Limbs, room, with_places};
 use super::series::{Halved, reduced, taylor};
 use super::{Curvature, Cuts, Declaration, Domain, Shape};
 use crate::num::Real;
 use num_bigint::BigInt;
-use num_traits::{One, Signed, ToPrimitive};
+use num_traits::{Signed, ToPrimitive};
 
 /// Arguments beyond `±2^65536` are not reduced.
 const LARGE: i64 = 1 << 16;
@@ -66,15 +67,21 @@ impl Real {
 /// end below `2^k·e·(2N + 4 + 2)·η`, which the guard makes less than one unit; the last shift costs another.
 pub(super) fn sin_cos_reduced(r: &BigInt, places: u64) -> (BigInt, BigInt) {
     let halved = Halved::new(r, places);
-    let one = BigInt::one() << halved.places;
-    let (mut cos, mut sin) = taylor(&halved.small, halved.places, true);
-    for _ in 0..halved.times {
-        // cos 2θ first: it wants the old sine.
-        let next = &one - ((&sin * &sin) >> halved.places.saturating_sub(1));
-        sin = (sin * cos) >> halved.places.saturating_sub(1);
-        cos = next;
-    }
-    let lost = halved.places.saturating_sub(places);
+    let (sin, cos, deep) = with_places!(halved.places, sin_cos_halved(&halved));
+    let lost = deep.saturating_sub(places);
     let sin = sin >> lost;
     (if r.is_negative() { -sin } else { sin }, cos >> lost)
+}
+
+/// In units of `2^-deep`, with `deep`.
+fn sin_cos_halved<F: Fixed>(halved: &Halved) -> (BigInt, BigInt, u64) {
+    let (small, deep) = halved.fixed::<F>();
+    let one = F::one(deep);
+    let (mut cos, mut sin) = taylor(&small, deep, true);
+    for _ in 0..halved.times {
+        let (square, half) = (sin.times(&sin, deep), sin.times(&cos, deep));
+        cos = one.minus(&square.plus(&square));
+        sin = half.plus(&half);
+    }
+    (sin.units(), cos.units(), deep)
 }

@@ -5,7 +5,8 @@
 
 use super::{Ball, Dyadic, Rational};
 use num_bigint::BigInt;
-use num_traits::{Signed, Zero};
+use num_integer::Integer;
+use num_traits::{One, Signed, ToPrimitive, Zero};
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
 /// Exponents stay within `±2^48`: sums of a few of them are far from the ends of the type.
@@ -33,6 +34,29 @@ struct Known {
 /// The number of bits of `|n|`.
 pub(crate) fn length(n: &BigInt) -> i64 {
     i64::try_from(n.bits()).unwrap_or(i64::MAX)
+}
+
+/// The largest `s` with `s² ≤ n` for `n ≥ 0`, and `n − s²` (Zimmermann, "Karatsuba Square Root", 1999). The depth is the logarithm of the length.
+///
+/// With `b = 2^k`, `n = h·b² + m·b + l` and `h = s² + r`, Newton's step from `s·b` is `q = ⌊(r·b + m)/2s⌋`, and it never comes out too small:
+/// `(s·b + q + 1)² > n`. It is too large by a few at most, since `h` has half of the bits.
+fn root_and_rest(n: &BigInt) -> (BigInt, BigInt) {
+    if let Some(n) = n.to_u128() {
+        let root = n.isqrt();
+        return (root.into(), n.saturating_sub(root.saturating_mul(root)).into());
+    }
+    let k = n.bits().saturating_sub(1) >> 2;
+    let low = |x: &BigInt| x & &((BigInt::one() << k) - 1_u8);
+    let above = n >> k;
+    let (root, rest) = root_and_rest(&(&above >> k));
+    let (q, rest) = ((rest << k) + low(&above)).div_rem(&(&root << 1_u8));
+    let mut rest = (rest << k) + low(n) - &q * &q;
+    let mut root = (root << k) + q;
+    while rest.is_negative() {
+        rest += (&root << 1_u8) - 1_u8;
+        root -= 1_u8;
+    }
+    (root, rest)
 }
 
 /// At least `error · 2^shift`; `None` if that is too large.
@@ -159,8 +183,8 @@ impl Known {
         let shift = if self.error == 0 { full } else { full.min(bits.saturating_add(SPARE)) }.max(0);
         let shift = shift.saturating_add(self.exponent.saturating_sub(shift) & 1);
         let square = &self.mantissa << shift.unsigned_abs();
-        let root = square.sqrt();
-        let inexact = &root * &root != square;
+        let (root, rest) = root_and_rest(&square);
+        let inexact = !rest.is_zero();
         let error = scaled(self.error, shift.saturating_sub(length(&root)).saturating_add(1))?;
         let exponent = self.exponent.saturating_sub(shift) >> 1;
         Self { mantissa: root, exponent, error: error.checked_add(u64::from(inexact))? }.trimmed(precision)

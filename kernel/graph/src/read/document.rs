@@ -23,7 +23,7 @@ pub(super) struct Header {
 /// Reads the format before anything else, then the rest of the document. Faults of operators and attributes, which come
 /// later in the order of checking, go to `later`.
 pub(super) fn read<'a>(
-    json: &'a Json,
+    json: &'a Json<'a>,
     limits: &Limits,
     faults: &mut Faults,
     later: &mut Faults,
@@ -75,7 +75,7 @@ pub(super) fn naturals(json: &Json, path: &str) -> Result<Vec<usize>, Fault> {
 }
 
 /// Reads one node: the fields that all nodes share, then those of its operator. Paths are relative to the node.
-fn draft<'a>(place: usize, json: &'a Json, limits: &Limits, faults: &mut Faults, later: &mut Faults) -> Draft<'a> {
+fn draft<'a>(place: usize, json: &'a Json<'a>, limits: &Limits, faults: &mut Faults, later: &mut Faults) -> Draft<'a> {
     let (id, kind, parents, shape, typed) = (None, None, None, None, None);
     let mut draft = Draft { place, json, id, kind, parents, shape, typed, faulty: true, shaped: false };
     let Some(mut fields) = faults.keep_in(place, json.object("")) else { return draft };

@@ -48,7 +48,7 @@ struct Draft<'a> {
     /// Its place in the list.
     place: usize,
     /// The object itself.
-    json: &'a Json,
+    json: &'a Json<'a>,
     id: Option<usize>,
     kind: Option<&'a str>,
     parents: Option<Vec<usize>>,
@@ -65,7 +65,7 @@ struct Typed<'a> {
     operator: &'static Operator,
     attributes: Attributes,
     /// The payload fields that stand in the node.
-    numbers: Vec<Option<&'a Json>>,
+    numbers: Vec<Option<&'a Json<'a>>>,
 }
 
 impl Draft<'_> {
@@ -110,7 +110,7 @@ fn in_node(place: usize, mut fault: Fault) -> Fault {
 
 impl<'a> Typed<'a> {
     /// The payload fields of the operator, each with what stands for it in the node.
-    fn fields(&self) -> impl Iterator<Item = (&'static PayloadField, Option<&'a Json>)> {
+    fn fields(&self) -> impl Iterator<Item = (&'static PayloadField, Option<&'a Json<'a>>)> {
         self.operator.payload.iter().zip(self.numbers.iter().copied())
     }
 }

@@ -11,7 +11,7 @@ use certkern_wire::{Fault, Reason};
 /// The operator of a node and the attributes that it writes, from the fields that are left; `None` if one is at fault.
 pub(super) fn typed<'a>(
     place: usize,
-    json: &'a Json,
+    json: &'a Json<'a>,
     kind: &str,
     mut fields: Fields<'a>,
     faults: &mut Faults,

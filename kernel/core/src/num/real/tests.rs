@@ -1,6 +1,6 @@
 //! Operations enclose: whatever numbers within the errors of the operands are meant, the result lies within its own.
 
-use super::Real;
+use super::{Real, root_and_rest};
 use crate::num::{Dyadic, Rational};
 use num_bigint::BigInt;
 use num_traits::Zero;
@@ -51,6 +51,22 @@ fn arithmetic_encloses() {
         }
     }
     assert!(unknown < 6000, "{unknown}");
+}
+
+/// `num-bigint` has another way to the root.
+#[test]
+fn integer_roots_are_those_of_another_implementation() {
+    let mut random = Random(5);
+    for length in 1..400_u32 {
+        let digits = |random: &mut Random| (0..=length / 16).fold(BigInt::zero(), |n, _| (n << 16) + random.bits(16));
+        let (n, s) = (digits(&mut random), digits(&mut random));
+        let near = |offset: i64| (&s * &s + offset).max(BigInt::zero());
+        let ones = (BigInt::from(1) << length) - 1;
+        for n in [n, near(-1), near(0), near(1), (&s + 1) * (&s + 1) - 1, &ones + 1, &ones * &ones, ones] {
+            let root = n.sqrt();
+            assert_eq!(root_and_rest(&n), (root.clone(), &n - &root * &root), "{n}");
+        }
+    }
 }
 
 #[test]
