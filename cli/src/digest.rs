@@ -2,7 +2,7 @@
 
 use crate::Format;
 use crate::failure::Failure;
-use crate::input::{self, Folder, Input, MANIFEST};
+use crate::input::{self, Folder, Input, MANIFEST, Named};
 use crate::output;
 use crate::streamed::Streamed;
 use certkern_graph::Graph;
@@ -41,12 +41,12 @@ const PAYLOAD: &str = ".safetensors";
 /// A document by its role, with its name.
 #[derive(Default)]
 struct Documents {
-    graph: Option<(String, Vec<u8>)>,
+    graph: Option<Named>,
     payload: Option<(String, Box<dyn Source>)>,
-    property: Option<(String, Vec<u8>)>,
+    property: Option<Named>,
     /// A region, and bounds of outputs.
-    bounds: Option<((String, Vec<u8>), (String, Vec<u8>))>,
-    enclosure: Option<(String, Vec<u8>)>,
+    bounds: Option<(Named, Named)>,
+    enclosure: Option<Named>,
 }
 
 /// Digests by the names of their roles.
