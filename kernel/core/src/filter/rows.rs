@@ -6,25 +6,44 @@ const LANES: usize = 8;
 
 /// `Σ a_j·b_j`.
 pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
-    sum(
-        [a, b],
+    wide(
         #[inline(always)]
-        |[a, b]| a * b,
+        || {
+            sum(
+                [a, b],
+                #[inline(always)]
+                |[a, b]| a * b,
+            )
+        },
     )
 }
 
 /// `Σ |a_j|·b_j`.
 pub(crate) fn dot_absolute(a: &[f64], b: &[f64]) -> f64 {
-    sum(
-        [a, b],
+    wide(
         #[inline(always)]
-        |[a, b]| a.abs() * b,
+        || {
+            sum(
+                [a, b],
+                #[inline(always)]
+                |[a, b]| a.abs() * b,
+            )
+        },
     )
 }
 
 /// `Σ a_j·e_j` with the end that the sign of `a_j` asks for: `below` where it is not negative, else `above`. If `CHARGED`, also the sum of the
 /// magnitudes of its terms, and of the entries.
 pub(crate) fn signed<const CHARGED: bool>(row: &[f64], below: &[f64], above: &[f64]) -> [f64; 3] {
+    wide(
+        #[inline(always)]
+        || ends::<CHARGED>(row, below, above),
+    )
+}
+
+/// [`signed`], to be compiled into what calls it.
+#[inline(always)]
+fn ends<const CHARGED: bool>(row: &[f64], below: &[f64], above: &[f64]) -> [f64; 3] {
     let value = sum([row, below, above], chosen);
     if !CHARGED {
         return [value, 0.0, 0.0];
@@ -34,15 +53,12 @@ pub(crate) fn signed<const CHARGED: bool>(row: &[f64], below: &[f64], above: &[f
         #[inline(always)]
         |entries| chosen(entries).abs(),
     );
-    [
-        value,
-        magnitude,
-        sum(
-            [row],
-            #[inline(always)]
-            |[a]| a.abs(),
-        ),
-    ]
+    let entries = sum(
+        [row],
+        #[inline(always)]
+        |[a]| a.abs(),
+    );
+    [value, magnitude, entries]
 }
 
 /// The lines of a univariate node, and the magnitudes of its argument.
@@ -67,18 +83,18 @@ pub(crate) fn relax<const CHARGED: bool>(row: &[f64], lines: Lines<'_>, sums: &m
         || {
             let columns = sums.iter_mut().zip(row).zip(low).zip(high);
             columns.for_each(|(((sum, a), low), high)| *sum += chosen([*a, *low, *high]));
+            let [value, terms, entries] = ends::<CHARGED>(row, below, above);
+            if !CHARGED {
+                return [value, 0.0, 0.0, 0.0];
+            }
+            let reach = sum(
+                [row, low, high, magnitude],
+                #[inline(always)]
+                |[a, low, high, size]| chosen([a, low, high]).abs() * size,
+            );
+            [value, terms, entries, reach]
         },
-    );
-    let [value, terms, entries] = signed::<CHARGED>(row, below, above);
-    if !CHARGED {
-        return [value, 0.0, 0.0, 0.0];
-    }
-    let reach = sum(
-        [row, low, high, magnitude],
-        #[inline(always)]
-        |[a, low, high, size]| chosen([a, low, high]).abs() * size,
-    );
-    [value, terms, entries, reach]
+    )
 }
 
 /// `a·b` where `a` is not negative, else `a·c`; NaN if `a` is.
@@ -87,7 +103,7 @@ fn chosen([a, b, c]: [f64; 3]) -> f64 {
     a * if a >= 0.0 { b } else { c }
 }
 
-/// The sum of `term` over the rows of a table of `K` columns, in lanes and with the wide units; NaN if the columns differ in length.
+/// The sum of `term` over the rows of a table of `K` columns, in lanes; NaN if the columns differ in length.
 #[inline(always)]
 #[allow(
     clippy::indexing_slicing,
@@ -99,32 +115,27 @@ fn sum<const K: usize>(columns: [&[f64]; K], term: impl Fn([f64; K]) -> f64) -> 
     if columns.iter().any(|column| column.len() != length) {
         return f64::NAN;
     }
-    wide(
-        #[inline(always)]
-        || {
-            let count = length / LANES;
-            let mut blocks: [&[[f64; LANES]]; K] = [&[]; K];
+    let count = length / LANES;
+    let mut blocks: [&[[f64; LANES]]; K] = [&[]; K];
+    for k in 0..K {
+        blocks[k] = &columns[k].as_chunks().0[..count];
+    }
+    let mut sums = [0.0; LANES];
+    for i in 0..count {
+        for lane in 0..LANES {
+            let mut entries = [0.0; K];
             for k in 0..K {
-                blocks[k] = &columns[k].as_chunks().0[..count];
+                entries[k] = blocks[k][i][lane];
             }
-            let mut sums = [0.0; LANES];
-            for i in 0..count {
-                for lane in 0..LANES {
-                    let mut entries = [0.0; K];
-                    for k in 0..K {
-                        entries[k] = blocks[k][i][lane];
-                    }
-                    sums[lane] += term(entries);
-                }
-            }
-            for j in count.saturating_mul(LANES)..length {
-                let mut entries = [0.0; K];
-                for k in 0..K {
-                    entries[k] = columns[k][j];
-                }
-                sums[0] += term(entries);
-            }
-            sums.iter().sum()
-        },
-    )
+            sums[lane] += term(entries);
+        }
+    }
+    for j in count.saturating_mul(LANES)..length {
+        let mut entries = [0.0; K];
+        for k in 0..K {
+            entries[k] = columns[k][j];
+        }
+        sums[0] += term(entries);
+    }
+    sums.iter().sum()
 }
