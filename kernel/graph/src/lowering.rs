@@ -2,7 +2,7 @@
 
 use certkern_core::affine::{Affine, LinearMap, Term};
 use certkern_core::func::Function;
-use certkern_core::program::{Node, NodeId, Primitive};
+use certkern_core::program::{Groups, Node, NodeId, Primitive};
 use certkern_core::tensor::Tensor;
 
 /// A program under way. What an operator adds comes after its parents, so the order is one of evaluation.
@@ -48,6 +48,19 @@ impl Lowering {
     /// A function of the library of each coordinate of an earlier node; `None` if there is none of this name.
     pub(crate) fn library(&mut self, name: &str, argument: NodeId) -> Option<NodeId> {
         self.univariate(Function::library(name, Vec::new())?, argument)
+    }
+
+    /// The product of two earlier nodes, coordinate by coordinate; `None` if their widths differ.
+    #[allow(dead_code, reason = "for operators that are about to land")]
+    pub(crate) fn product(&mut self, left: NodeId, right: NodeId) -> Option<NodeId> {
+        let width = self.width(left).filter(|width| self.width(right) == Some(*width))?;
+        Some(self.push(width, Primitive::Product { left, right }))
+    }
+
+    /// The greatest of some coordinates of an earlier node, for each of `groups`.
+    #[allow(dead_code, reason = "for operators that are about to land")]
+    pub(crate) fn max(&mut self, argument: NodeId, groups: Groups) -> NodeId {
+        self.push(groups.iter().count(), Primitive::Max { argument, groups })
     }
 
     /// The nodes, in order of evaluation.

@@ -240,6 +240,13 @@ pub enum Reason {
         /// The bound that was reached.
         bound: String,
     },
+    /// `domain.unproved`: interval bounds on the region, or at the point, do not show that the function of this value of the lowered program is defined.
+    DomainUnproved {
+        /// The value of the lowered program.
+        node: usize,
+        /// The coordinate in it.
+        coordinate: usize,
+    },
     /// `witness.region`: the point lies outside the region, by this much in this coordinate.
     WitnessRegion {
         /// The input coordinate with the least slack.
@@ -491,6 +498,7 @@ impl Reason {
             Self::HintShape(_) => "hint.shape",
             Self::HintDomain(_) => "hint.domain",
             Self::LeafUnproved { .. } => "leaf.unproved",
+            Self::DomainUnproved { .. } => "domain.unproved",
             Self::WitnessRegion { .. } => "witness.region",
             Self::WitnessProperty { .. } => "witness.property",
             Self::WitnessIrrational => "witness.irrational",
@@ -510,7 +518,9 @@ impl Reason {
     pub fn class(&self) -> Class {
         match self {
             Self::LeafUnproved { .. } | Self::WitnessRegion { .. } | Self::WitnessProperty { .. } => Class::Unproved,
-            Self::EnclosureUnproved(_) | Self::EnclosureUndefined { .. } => Class::Unproved,
+            Self::DomainUnproved { .. } | Self::EnclosureUnproved(_) | Self::EnclosureUndefined { .. } => {
+                Class::Unproved
+            }
             Self::EnclosureRefuted { .. } => Class::Refuted,
             Self::Limit { .. } => Class::Limit,
             Self::Internal(_) => Class::Internal,

@@ -214,6 +214,10 @@ impl Reason {
                 "not refuted, the bound reached is {} and must be above zero; split further or give better slopes",
                 s(bound)
             ),
+            Self::DomainUnproved { node, coordinate } => write!(
+                f,
+                "value {node} of the lowered network is not shown to be defined at coordinate {coordinate}: interval bounds of its argument leave the domain of its function"
+            ),
             Self::WitnessRegion { coordinate, miss } => {
                 write!(f, "no witness: input coordinate {coordinate} lies outside the region by {}", s(miss))
             }
