@@ -174,6 +174,15 @@ pub enum Reason {
         /// What is wrong.
         detail: String,
     },
+    /// `graph.opaque`: an operator that no claim about values can use.
+    GraphOpaque {
+        /// The node.
+        node: usize,
+        /// Its operator.
+        kind: &'static str,
+        /// Why.
+        detail: &'static str,
+    },
     // ---- bundle and binding ----
     /// `bundle.format`: not a format or kind that is known.
     BundleFormat {
@@ -482,6 +491,7 @@ impl Reason {
             Self::GraphInput(_) => "graph.input",
             Self::GraphOutput(_) => "graph.output",
             Self::GraphUnsupportedOp { .. } => "graph.unsupported-op",
+            Self::GraphOpaque { .. } => "graph.opaque",
             Self::GraphArity { .. } => "graph.arity",
             Self::GraphAttribute { .. } => "graph.attribute",
             Self::GraphShapeRule { .. } => "graph.shape-rule",

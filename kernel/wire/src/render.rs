@@ -163,6 +163,9 @@ impl Reason {
                 "IR graph: node {node}: outShape mismatch: inferred={inferred:?}, declared={declared:?} \
                  (Node(id={node}, kind={kind}, parents=#{parents:?}, outShape={declared:?}))"
             ),
+            Self::GraphOpaque { node, kind, detail } => {
+                write!(f, "node {node}: no claim about values can use `{kind}`: {detail}")
+            }
             Self::GraphPayload { node, field, detail } => {
                 write!(f, "payload of node {node}, field `{}`: {}", s(field), s(detail))
             }
