@@ -94,84 +94,19 @@ use crate::shape;
 use certkern_core::program::NodeId;
 use certkern_core::tensor::{Tensor, Values};
 
-/// Every operator that has a meaning here. A spelling that is not in this list is refused.
-pub(crate) const REGISTRY: &[&Operator] = &[
-    &abs::OPERATOR,
-    &add::OPERATOR,
-    &add_n::OPERATOR,
-    &avg_pool::OPERATOR,
-    &batch_norm_eval::OPERATOR,
-    &bernoulli_mask::OPERATOR,
-    &broadcast_to::OPERATOR,
-    &clip::OPERATOR,
-    &concat::OPERATOR,
-    &constant::OPERATOR,
-    &conv::OPERATOR,
-    &conv_transpose::OPERATOR,
-    &cos::OPERATOR,
-    &detach::OPERATOR,
-    &div::OPERATOR,
-    &elu::OPERATOR,
-    &erf::OPERATOR,
-    &exp::OPERATOR,
-    &expand::OPERATOR,
-    &flatten::OPERATOR,
-    &floor::OPERATOR,
-    &gather::OPERATOR,
-    &gelu::OPERATOR,
-    &gelu_tanh::OPERATOR,
-    &global_avg_pool::OPERATOR,
-    &hard_masked_softmax::OPERATOR,
-    &hard_sigmoid::OPERATOR,
-    &hard_swish::OPERATOR,
-    &input::OPERATOR,
-    &inv::OPERATOR,
-    &layernorm::OPERATOR,
-    &leaky_relu::OPERATOR,
-    &linear::OPERATOR,
-    &log::OPERATOR,
-    &matmul::OPERATOR,
-    &max_elem::OPERATOR,
-    &max_n::OPERATOR,
-    &max_pool::OPERATOR,
-    &min_elem::OPERATOR,
-    &min_n::OPERATOR,
-    &mse_loss::OPERATOR,
-    &mul_elem::OPERATOR,
-    &multihead_attention::OPERATOR,
-    &neg::OPERATOR,
-    &pad::OPERATOR,
-    &permute::OPERATOR,
-    &pow::OPERATOR,
-    &prelu::OPERATOR,
-    &rand_uniform::OPERATOR,
-    &reduce_max::OPERATOR,
-    &reduce_mean::OPERATOR,
-    &reduce_min::OPERATOR,
-    &reduce_sum::OPERATOR,
-    &relu::OPERATOR,
-    &reshape::OPERATOR,
-    &safe_log::OPERATOR,
-    &selu::OPERATOR,
-    &sigmoid::OPERATOR,
-    &sign::OPERATOR,
-    &silu::OPERATOR,
-    &sin::OPERATOR,
-    &slice::OPERATOR,
-    &softmax::OPERATOR,
-    &softplus::OPERATOR,
-    &split::OPERATOR,
-    &sqrt::OPERATOR,
-    &squeeze::OPERATOR,
-    &sub::OPERATOR,
-    &sum::OPERATOR,
-    &tanh::OPERATOR,
-    &transpose::OPERATOR,
-    &tuple_getitem::OPERATOR,
-    &unsqueeze::OPERATOR,
-    &upsample::OPERATOR,
-    &select_where::OPERATOR,
-];
+macro_rules! registry {
+    ($($room:ident)*) => { &[$(&$room::OPERATOR),*] };
+}
+
+/// Every operator that is known here, by ascending spelling. A spelling that is not in this list is refused.
+pub(crate) const REGISTRY: &[&Operator] = registry! {
+    abs add add_n avg_pool batch_norm_eval bernoulli_mask broadcast_to clip concat constant conv conv_transpose cos
+    detach div elu erf exp expand flatten floor gather gelu gelu_tanh global_avg_pool hard_masked_softmax hard_sigmoid
+    hard_swish input inv layernorm leaky_relu linear log matmul max_elem max_n max_pool min_elem min_n mse_loss
+    mul_elem multihead_attention neg pad permute pow prelu rand_uniform reduce_max reduce_mean reduce_min reduce_sum
+    relu reshape safe_log selu sigmoid sign silu sin slice softmax softplus split sqrt squeeze sub sum tanh transpose
+    tuple_getitem unsqueeze upsample select_where
+};
 
 /// The operator with this spelling.
 pub(crate) fn find(kind: &str) -> Option<&'static Operator> {
