@@ -362,11 +362,15 @@ def superset(make: Maker) -> None:
                 "a probability that is no scalar",
             ),
             "epsilon": (TORCHLEAN, '"parents": [1, 2]', '"parents": [1, 1]', "an epsilon that is no scalar"),
-            "inner": (TORCHLEAN, '"parents": [15, 16]', '"parents": [15, 0]', "4 columns times 2 rows"),
+            "inner": (TORCHLEAN, '"parents": [15, 16]', '"parents": [0, 16]', "4 columns times 2 rows"),
             "gather_index": (EXTENDED, '"indices": [3, 0]', '"indices": [4, 0]', "a place beyond the axis"),
             "split_sizes": (EXTENDED, '"sizes": [1, 1]', '"sizes": [1, 2]', "pieces of three for an axis of two"),
             "squeeze": (EXTENDED, '"axes": [0, 2]', '"axes": [0, 3]', "an axis beyond the rank"),
+        },
+        "graph.shape-mismatch": {
             "expand": (EXTENDED, '"to_shape": [2, 3]', '"to_shape": [0, 3]', "an axis of length 0"),
+            "pool": (TORCHLEAN, '"stride": [2], "padding": [0]', '"stride": [1], "padding": [0]', "a shorter step"),
+            "keepdim": (TORCHLEAN, '"keepdim": true', '"keepdim": false', "an axis that vanishes, yet is declared"),
         },
     }  # fmt: skip
     for code, named in edits.items():

@@ -27,7 +27,10 @@ REGISTRY = Registry().with_resources((schema["$id"], Resource.from_contents(sche
 
 # Codes of faults in the structure of a JSON document, with the exceptions among their cases, each with why no schema sees it.
 STRUCTURAL = {
-    "json.unknown-key": {"tensor": "in the header of a safetensors file"},
+    "json.unknown-key": {
+        "tensor": "in the header of a safetensors file",
+        "extension.json": "an attribute that the larger of two formats knows",
+    },
     "json.missing-key": {"tensor": "in the header of a safetensors file"},
     "json.type": {"metadata": "in the header of a safetensors file"},
     "json.value": {"ends": "the lengths of two lists differ"},
@@ -43,11 +46,14 @@ STRUCTURAL = {
     "graph.arity": {},
     "graph.attribute": {
         "groups_do_not_divide.json": "two attributes do not fit",
+        "heads.json": "two attributes do not fit",
+        "slice_backwards.json": "two attributes do not fit",
+        "split_index.json": "two attributes do not fit",
         "input_spatial_short.json": "a list as long as another attribute says",
         "kernel_of_three.json": "a list as long as another attribute says",
         "padding_of_one.json": "a list as long as another attribute says",
     },
-    "graph.output": {"no_node.json": "an id that is no node"},
+    "graph.output": {"no_node.json": "an id that is no node", "tuple.json": "what a node makes that is the output"},
     "enclosure.answer": {
         "negative_radius.json": "the sign of a number in a string",
         "precision_less.json": "two fields that must agree",
