@@ -80,7 +80,9 @@ impl Problem {
             return Ok(Some(Arc::clone(&self.region)));
         }
         let (mut lower, mut upper) = (self.region.lower().to_vec(), self.region.upper().to_vec());
-        for Cut { coordinate, end, upward } in self.property.disjuncts.get(disjunct).into_iter().flat_map(|rows| cuts(rows)) {
+        for Cut { coordinate, end, upward } in
+            self.property.disjuncts.get(disjunct).into_iter().flat_map(|rows| cuts(rows))
+        {
             let ends = if upward { &mut lower } else { &mut upper };
             let old = ends.get_mut(coordinate).ok_or(RuleError::NoSuch("coordinate"))?;
             if beyond(&end, old, upward) {

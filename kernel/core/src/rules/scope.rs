@@ -4,12 +4,13 @@ use super::back::{self, Multipliers, Slopes};
 use super::bounds::Bounds;
 use super::ibp::image;
 use super::judgement::Judgement;
+use super::planes;
 use super::problem::Problem;
 use super::{RuleError, Statement};
 use crate::func::Function;
 use crate::interval::{Interval, above, below};
 use crate::num::{Dyadic, Rational};
-use crate::program::NodeId;
+use crate::program::{NodeId, Primitive};
 use crate::region::Region;
 use std::sync::Arc;
 
@@ -188,18 +189,13 @@ impl Scope {
         Ok(Some(Interval { lower: from_below.below(), upper: -from_above.below() }))
     }
 
-    /// Tightens every coordinate of `node` that the function of a later node is not linear on, with default slopes.
+    /// Tightens every coordinate of `node` whose bounds matter to a later node that takes it, with default slopes; see [`Scope::unsettled`].
     ///
     /// # Errors
     /// As [`Scope::tighten`].
-    pub fn tighten_unstable(&mut self, node: NodeId, function: &Function) -> Result<(), RuleError> {
-        if self.is_empty() {
-            return Ok(());
-        }
+    pub fn tighten_unstable(&mut self, node: NodeId, consumer: &Primitive) -> Result<(), RuleError> {
         let none = Slopes::default();
-        let intervals = self.bounds(node)?.intervals();
-        let open = intervals.iter().enumerate().filter(|(_, i)| function.linear_slope(&i.lower, &i.upper).is_none());
-        let open: Vec<usize> = open.map(|(coordinate, _)| coordinate).collect();
+        let open = self.unsettled(node, consumer)?;
         let mut found = Vec::with_capacity(open.len());
         for coordinate in open {
             if let Some(interval) = self.tightened(node, coordinate, &none, &none)? {
@@ -207,6 +203,20 @@ impl Scope {
             }
         }
         self.set_interval(node, &found)
+    }
+
+    /// The coordinates of `node` whose bounds matter to a later node that takes it: none in an empty scope.
+    ///
+    /// # Errors
+    /// [`RuleError::NoSuch`] coordinate of a maximum, if another node is meant.
+    pub fn unsettled(&self, node: NodeId, consumer: &Primitive) -> Result<Vec<usize>, RuleError> {
+        if self.is_empty() {
+            return Ok(Vec::new());
+        }
+        let intervals = self.bounds(node)?.intervals();
+        let ends = |coordinate: usize| intervals.get(coordinate).map(|z| (&z.lower, &z.upper));
+        let bends = |function: &Function, lower: &Dyadic, upper: &Dyadic| function.linear_slope(lower, upper).is_none();
+        planes::unsettled(consumer, intervals.len(), ends, bends).ok_or(RuleError::NoSuch("coordinate of a maximum"))
     }
 
     /// Intersects bounds of `node` with bounds proved in this scope.
