@@ -53,14 +53,16 @@ impl Scope {
     /// The whole region (without a disjunct) or the region of a disjunct, without literals, with interval bounds (IBP). Rows keep `digits` digits of 52 bits.
     ///
     /// # Errors
-    /// [`RuleError::NoSuch`] disjunct.
+    /// [`RuleError::NoSuch`] disjunct; [`RuleError::Undefined`] if the program is not shown to be defined on the whole region; as [`Scope::interval_bounds`].
     pub fn root(problem: &Arc<Problem>, disjunct: Option<usize>, digits: usize) -> Result<Self, RuleError> {
         let region = match disjunct {
             None => Some(Arc::clone(problem.region())),
             Some(disjunct) => problem.region_of(disjunct)?,
         };
+        // DOMAIN: what is defined on the whole region is defined below.
+        let bounds = problem.defined()?.to_vec();
         let problem = Arc::clone(problem);
-        let mut scope = Self { problem, disjunct, literals: Vec::new(), region, bounds: Vec::new(), digits };
+        let mut scope = Self { problem, disjunct, literals: Vec::new(), region, bounds, digits };
         scope.interval_bounds()?;
         Ok(scope)
     }
@@ -119,14 +121,14 @@ impl Scope {
     /// IBP: bounds of every node from those of its parents on the scope's region, intersected with the bounds that were known.
     ///
     /// # Errors
-    /// [`RuleError::RowLength`] if a sum is too long; [`RuleError::Budget`]; [`RuleError::Internal`] if the program is not what its constructor checked.
+    /// [`RuleError::Undefined`]; [`RuleError::RowLength`] if a sum is too long; [`RuleError::Budget`]; [`RuleError::Internal`] if the program is not what its constructor checked.
     pub fn interval_bounds(&mut self) -> Result<(), RuleError> {
         let Some(region) = self.region.clone() else { return Ok(()) };
         let problem = Arc::clone(&self.problem);
         let mut bounds: Vec<Arc<Bounds>> = Vec::with_capacity(problem.program().nodes().len());
         for (id, node) in problem.program().nodes().iter().enumerate() {
             let of = |id: NodeId| bounds.get(id).map(|b| b.intervals()).ok_or(RuleError::Internal("order of nodes"));
-            let computed = image(node, &region, of)?;
+            let computed = image((id, node), &region, of)?;
             let met = match self.bounds.get(id) {
                 None => computed,
                 Some(known) => computed.into_iter().zip(known.intervals()).map(|(c, k)| c.meet(k.clone())).collect(),

@@ -31,6 +31,11 @@ impl FloatBox {
         Self { lower, upper, magnitude }
     }
 
+    /// The doubles around intervals.
+    pub(super) fn around(intervals: &[Interval]) -> Self {
+        boxed(intervals.iter().map(|z| Some(outward(z))))
+    }
+
     /// Whether every end is in the range of CHARGE, with one bit to spare for intercepts: NaN is not.
     pub(super) fn in_range(&self) -> bool {
         self.lower.iter().chain(&self.upper).all(|end| end.abs() <= LIMIT * 0.5)

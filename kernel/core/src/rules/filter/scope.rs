@@ -48,20 +48,22 @@ impl FilterScope {
     /// As [`Scope::root`](crate::rules::Scope::root).
     ///
     /// # Errors
-    /// [`RuleError::NoSuch`] disjunct.
+    /// [`RuleError::NoSuch`] disjunct; [`RuleError::Undefined`], and what else DOMAIN refuses.
     pub fn root(filter: &Arc<Filter>, disjunct: Option<usize>) -> Result<Self, RuleError> {
         let problem = &filter.problem;
         let region = match disjunct {
             None => Some(Arc::clone(problem.region())),
             Some(disjunct) => problem.region_of(disjunct)?,
         };
+        // DOMAIN: its bounds hold here too, rounded outward.
+        let defined = problem.defined()?.iter().map(|bounds| Arc::new(FloatBox::around(bounds.intervals())));
         let mut scope = Self {
             filter: Arc::clone(filter),
             disjunct,
             literals: Vec::new(),
             empty: region.is_none(),
             in_range: true,
-            bounds: Vec::new(),
+            bounds: defined.collect(),
             reach: vec![Arc::default(); filter.edges],
             lines: vec![None; filter.nodes.len()],
         };
