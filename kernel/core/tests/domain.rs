@@ -11,6 +11,8 @@ use certkern_core::rules::{
 use certkern_core::tensor::{Tensor, Values};
 use std::sync::Arc;
 
+type Ends = (Rational, Rational);
+
 fn q(numer: i64, denom: i64) -> Rational {
     Rational::new(numer.into(), denom.into())
 }
@@ -32,7 +34,7 @@ fn sum(parents: &[NodeId], constant: Rational) -> Node {
 }
 
 /// Unsafe: `sign·y ≤ bound` for the last of `nodes`, which follow the input.
-fn problem(nodes: Vec<Node>, (lower, upper): (Rational, Rational), sign: i64, bound: Rational) -> Arc<Problem> {
+fn problem(nodes: Vec<Node>, (lower, upper): Ends, sign: i64, bound: Rational) -> Arc<Problem> {
     let last = nodes.len();
     let nodes = std::iter::once(node(1, Primitive::Input)).chain(nodes).collect();
     let rows = vec![Row { terms: vec![(Variable::Y(0), q(sign, 1))], bound, strict: false }];
@@ -57,11 +59,13 @@ fn proved(problem: &Arc<Problem>) -> Result<[bool; 2], RuleError> {
     Ok([exact, found[0].is_some()])
 }
 
+/// Name, parameters, an interval in the domain, one that leaves it.
+type Case<'a> = (&'a str, &'a [(i64, i64)], Ends, Ends);
+
 #[test]
 fn arguments_must_lie_in_the_domain() {
     let tiny = q(1, 1 << 62);
-    // Name, parameters, an interval in the domain, one that leaves it.
-    let cases: [(&str, &[(i64, i64)], (Rational, Rational), (Rational, Rational)); 15] = [
+    let cases: [Case<'_>; 15] = [
         ("log", &[], (tiny.clone(), q(2, 1)), (q(0, 1), q(2, 1))),
         ("log", &[], (q(1, 3), q(2, 1)), (-&tiny, q(2, 1))),
         ("log2", &[], (q(1, 3), q(2, 1)), (q(-1, 1), q(2, 1))),
