@@ -167,6 +167,16 @@ impl Program {
         &self.outputs
     }
 
+    /// Whether every function is defined on the whole line (DOMAIN).
+    #[must_use]
+    pub fn is_total(&self) -> bool {
+        let function = |node: &Node| match &node.primitive {
+            Primitive::Univariate { function, .. } => function.is_total(),
+            _ => true,
+        };
+        self.nodes.iter().all(function)
+    }
+
     /// The width of a node; zero if there is none.
     #[must_use]
     pub fn width(&self, node: NodeId) -> usize {

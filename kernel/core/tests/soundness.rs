@@ -2,12 +2,11 @@
 
 mod support;
 
-use certkern_core::func::Function;
 use certkern_core::num::Rational;
 use certkern_core::rules::{RuleError, Scope};
 use num_traits::Zero;
 use support::case::{Case, case_of};
-use support::{Net, Random, mixed_net, q, random_net};
+use support::{Net, RELU, Random, mixed_net, q, random_net};
 
 /// What a run has seen, so that a test can tell that it tested something.
 #[derive(Default)]
@@ -73,7 +72,7 @@ fn explore(random: &mut Random, case: &Case, mut scope: Scope, disjunct: usize, 
             0 => scope.interval_bounds().unwrap(),
             1 => {
                 let relus: Vec<_> = case.relus().collect();
-                scope.tighten_unstable(relus[random.below(relus.len())].1, &Function::Relu).unwrap();
+                scope.tighten_unstable(relus[random.below(relus.len())].1, &RELU).unwrap();
             }
             _ => {
                 let node = random.below(case.net.ops.len());

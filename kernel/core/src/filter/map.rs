@@ -10,6 +10,16 @@ use num_bigint::BigInt;
 /// The most places of a convolution that are held at a time before they are summed.
 const TILE: usize = 1 << 15;
 
+/// How often the coordinate comes that comes most often, of a value of `width`.
+pub(crate) fn most_uses<'c>(coordinates: impl Iterator<Item = &'c usize>, width: usize) -> Option<usize> {
+    let mut uses = vec![0_usize; width];
+    for coordinate in coordinates {
+        let count = uses.get_mut(*coordinate)?;
+        *count = count.checked_add(1)?;
+    }
+    uses.into_iter().max().or(Some(0))
+}
+
 /// A linear map `output ← input`.
 #[derive(Debug)]
 pub(crate) struct FloatMap {
@@ -53,12 +63,7 @@ impl FloatMap {
                 (Kind::Diagonal { factors }, 1, 1)
             }
             Exact::Select { sources, factor: own } => {
-                let mut uses = vec![0_usize; input];
-                for source in sources.iter().flatten() {
-                    let count = uses.get_mut(*source)?;
-                    *count = count.checked_add(1)?;
-                }
-                let most = uses.into_iter().max().unwrap_or(0);
+                let most = most_uses(sources.iter().flatten(), input)?;
                 (Kind::Select { sources: sources.clone(), factor: factor(own)? }, 1, most)
             }
             Exact::Dense { matrix, .. } => {

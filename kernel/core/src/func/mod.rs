@@ -143,7 +143,7 @@ impl Piece {
     }
 }
 
-/// A function of programs: defined (DOMAIN) and continuous on the whole line.
+/// A function of programs, continuous where it is defined.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Function {
     /// `max(x, 0)`, exactly.
@@ -188,11 +188,19 @@ impl Univariate for Function {
 }
 
 impl Function {
-    /// The function of the library with this name and these parameters; `None` if there is none that is defined on the whole line.
+    /// The function of the library with this name and these parameters; `None` if there is none.
     #[must_use]
     pub fn library(name: &str, parameters: Vec<Rational>) -> Option<Self> {
-        let function = Elementary::new(name, parameters)?;
-        function.is_total().then(|| Self::Library(Arc::new(function)))
+        Elementary::new(name, parameters).map(|function| Self::Library(Arc::new(function)))
+    }
+
+    /// Whether it is defined on the whole line.
+    #[must_use]
+    pub fn is_total(&self) -> bool {
+        match self {
+            Self::Relu => true,
+            Self::Library(function) => function.is_total(),
+        }
     }
 
     /// Whether it is defined on all of an interval (DOMAIN).

@@ -5,12 +5,12 @@ use crate::interval::Interval;
 use crate::program::{Node, NodeId, Primitive};
 use crate::region::Region;
 
-/// Contains the value of each coordinate of `node` whenever the input lies in `region` and every earlier node in the intervals that `of` gives for it.
+/// Contains the value of each coordinate of `node`, which has the place `id`, whenever the input lies in `region` and every earlier node in the intervals that `of` gives for it.
 ///
 /// # Errors
-/// [`RuleError::RowLength`], [`RuleError::Budget`]; [`RuleError::Internal`] if the program is not what its constructor checked.
+/// [`RuleError::Undefined`] if a function is not defined on all of its argument's interval (DOMAIN); [`RuleError::RowLength`], [`RuleError::Budget`]; [`RuleError::Internal`] if the program is not what its constructor checked.
 pub(super) fn image<'b>(
-    node: &Node,
+    (id, node): (NodeId, &Node),
     region: &Region,
     of: impl Fn(NodeId) -> Result<&'b [Interval], RuleError>,
 ) -> Result<Vec<Interval>, RuleError> {
@@ -21,7 +21,13 @@ pub(super) fn image<'b>(
             let parents = parents.collect::<Result<Vec<_>, _>>()?;
             return affine.interval(node.width, &parents).ok_or(RuleError::RowLength);
         }
-        Primitive::Univariate { function, argument } => of(*argument)?.iter().map(|z| function.image(z)).collect(),
+        Primitive::Univariate { function, argument } => {
+            let argument = of(*argument)?;
+            if let Some(coordinate) = argument.iter().position(|z| !function.is_defined_on(z)) {
+                return Err(RuleError::Undefined { node: id, coordinate });
+            }
+            argument.iter().map(|z| function.image(z)).collect()
+        }
         Primitive::Product { left, right } if left == right => of(*left)?.iter().map(Interval::square).collect(),
         Primitive::Product { left, right } => {
             of(*left)?.iter().zip(of(*right)?).map(|(left, right)| left.product(right)).collect()

@@ -125,7 +125,9 @@ fn default_slopes(function: &Function, pieces: &[Piece], interval: &Interval, be
             };
             let places: Vec<(usize, &Piece)> = pieces.iter().enumerate().collect();
             if let Some((place, piece)) = places.iter().find(holds) {
-                slopes.push(function.derivative(&Ball::exact(z.clone()), *place, piece)?.midpoint().clone());
+                // Where the function is too steep there is no tangent.
+                let tangent = function.derivative(&Ball::exact(z.clone()), *place, piece);
+                slopes.extend(tangent.map(|slope| slope.midpoint().clone()));
             }
         }
     }

@@ -1,9 +1,10 @@
 //! PRODUCT and MAX: a lower and an upper plane over the box of the proved bounds, with default slopes and constants that are rounded outward.
 
 use super::lines::{INTERCEPT_DIGITS, SLOPE_EXPONENT, chord, quantized};
+use crate::func::Function;
 use crate::interval::Interval;
 use crate::num::{Dyadic, Planes};
-use crate::program::Groups;
+use crate::program::{Groups, Primitive};
 use num_traits::ToPrimitive;
 
 /// Bits of the largest slope of a node.
@@ -180,6 +181,42 @@ impl<T: PartialOrd + Copy> Leaders<T> {
         }
         Some(Self { low, high, second })
     }
+}
+
+/// The coordinates of a node whose bounds matter to `consumer`, which takes it: those on which a function `bends`, factors that are not one number, members of
+/// groups whose maximum is not known that may be it. `width` is the node's, `ends` are its bounds. `None` if bounds are not there.
+pub(super) fn unsettled<T: PartialOrd + Copy>(
+    consumer: &Primitive,
+    width: usize,
+    ends: impl Fn(usize) -> Option<(T, T)>,
+    bends: impl Fn(&Function, T, T) -> bool,
+) -> Option<Vec<usize>> {
+    let mut open = vec![false; width];
+    match consumer {
+        Primitive::Input | Primitive::Affine(_) => (),
+        Primitive::Univariate { function, .. } => {
+            for (coordinate, open) in open.iter_mut().enumerate() {
+                let (lower, upper) = ends(coordinate)?;
+                *open = bends(function, lower, upper);
+            }
+        }
+        Primitive::Product { .. } => {
+            for (coordinate, open) in open.iter_mut().enumerate() {
+                let (lower, upper) = ends(coordinate)?;
+                *open = lower < upper;
+            }
+        }
+        Primitive::Max { groups, .. } => {
+            for group in groups.iter() {
+                let leaders = Leaders::of(group, &ends)?;
+                let (most, _) = ends(leaders.low)?;
+                for member in group.iter().filter(|_| leaders.second.is_some()) {
+                    *open.get_mut(*member)? |= ends(*member)?.1 > most;
+                }
+            }
+        }
+    }
+    Some(open.iter().enumerate().filter(|(_, open)| **open).map(|(coordinate, _)| coordinate).collect())
 }
 
 #[cfg(test)]

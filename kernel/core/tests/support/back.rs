@@ -38,8 +38,11 @@ fn down_to(value: &Rational, unit: i64) -> Rational {
     (value * power(-unit)).floor() * power(unit)
 }
 
+/// Bounds.
+type Ends = (Rational, Rational);
+
 /// The unit of slopes of which the largest are ends of `bounds`: 52 bits below the first power of two above them all.
-fn slope_unit(bounds: &[(Rational, Rational)]) -> i64 {
+fn slope_unit(bounds: &[Ends]) -> i64 {
     let most = bounds.iter().flat_map(|(l, u)| [l.abs(), u.abs()]).max().unwrap_or_default();
     if most.is_zero() { -52 } else { (-1100..1100).find(|e| most < power(*e)).unwrap() - 52 }
 }
@@ -49,12 +52,7 @@ type Plane = (Rational, Rational, Rational);
 
 /// The lower and the upper plane of product `j`: `(l_q, l_p)` and `(u_q, l_p)`, of a square the tangent in the middle and the chord; slopes are rounded down, constants
 /// are extremes over the corners, of a square over the ends and the vertex.
-pub(crate) fn product_planes(
-    p: &[(Rational, Rational)],
-    q: &[(Rational, Rational)],
-    j: usize,
-    square: bool,
-) -> (Plane, Plane) {
+pub(crate) fn product_planes(p: &[Ends], q: &[Ends], j: usize, square: bool) -> (Plane, Plane) {
     let ((pl, pu), (ql, qu)) = (&p[j], &q[j]);
     let middle = (pl + pu) / super::q(2, 1);
     let (low, high) = if square {
@@ -80,10 +78,10 @@ pub(crate) fn product_planes(
 }
 
 /// The member, slope and constant of the lower and of the upper plane of a maximum.
-pub(crate) fn max_planes(bounds: &[(Rational, Rational)], group: &[usize]) -> ((usize, Line), (usize, Line)) {
+pub(crate) fn max_planes(bounds: &[Ends], group: &[usize]) -> ((usize, Line), (usize, Line)) {
     let (one, zero) = (q(1, 1), Rational::zero());
     // Of equal ones the first.
-    let first = |better: &dyn Fn(&(Rational, Rational), &(Rational, Rational)) -> bool| {
+    let first = |better: &dyn Fn(&Ends, &Ends) -> bool| {
         group.iter().copied().reduce(|a, b| if better(&bounds[b], &bounds[a]) { b } else { a }).unwrap()
     };
     let low = first(&|b, a| (&b.0, &b.1) > (&a.0, &a.1));
@@ -112,7 +110,7 @@ fn adjoint(map: &Map, row: &[Rational]) -> Vec<Rational> {
 }
 
 /// The bounds of a node that `scope` holds.
-fn ends(net: &Net, scope: &Scope, node: NodeId) -> Vec<(Rational, Rational)> {
+fn ends(net: &Net, scope: &Scope, node: NodeId) -> Vec<Ends> {
     let end = |j| scope.interval(node, j).map(|z| (z.lower.to_rational(), z.upper.to_rational())).unwrap();
     (0..net.width(node)).map(end).collect()
 }

@@ -187,6 +187,9 @@ pub(crate) enum Op {
     Max(NodeId, Vec<Vec<usize>>),
 }
 
+/// A ReLU, as a consumer of any node.
+pub(crate) const RELU: Primitive = Primitive::Univariate { function: Function::Relu, argument: 0 };
+
 /// A program as a test describes it.
 #[derive(Clone, Debug)]
 pub(crate) struct Net {
