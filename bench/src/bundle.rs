@@ -262,17 +262,21 @@ impl Bundle {
         self.kind.iter().filter(|kind| **kind == 0).count()
     }
 
-    /// The arguments of functions in order.
-    pub(crate) fn arguments(&self) -> Vec<(NodeId, certkern_core::func::Function)> {
+    /// The arguments of functions, products and maxima in order, each with the first node that takes it.
+    pub(crate) fn arguments(&self) -> Vec<(NodeId, Primitive)> {
         let nodes = self.documents.problem().program().nodes().iter();
-        let taken = nodes.filter_map(|node| match &node.primitive {
-            Primitive::Univariate { function, argument } => Some((*argument, function.clone())),
-            _ => None,
+        let taken = nodes.flat_map(|node| {
+            let arguments = match &node.primitive {
+                Primitive::Input | Primitive::Affine(_) => vec![],
+                Primitive::Univariate { argument, .. } | Primitive::Max { argument, .. } => vec![*argument],
+                Primitive::Product { left, right } => vec![*left, *right],
+            };
+            arguments.into_iter().map(|argument| (argument, node.primitive.clone()))
         });
-        let mut found: Vec<(NodeId, certkern_core::func::Function)> = Vec::new();
-        for (argument, function) in taken {
+        let mut found: Vec<(NodeId, Primitive)> = Vec::new();
+        for (argument, consumer) in taken {
             if found.iter().all(|(known, _)| *known != argument) {
-                found.push((argument, function));
+                found.push((argument, consumer));
             }
         }
         found

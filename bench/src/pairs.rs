@@ -55,8 +55,8 @@ impl<'a> Driver<'a> {
         if !fresh {
             scope.interval_bounds().map_err(failed)?;
         }
-        for (argument, function) in self.bundle.arguments() {
-            scope.tighten_unstable(argument, &function).map_err(failed)?;
+        for (argument, consumer) in self.bundle.arguments() {
+            scope.tighten_unstable(argument, &consumer).map_err(failed)?;
             if let Some(start) = set.iter().find(|start| start.node == argument) {
                 let slopes = start.slopes.iter().map(|(node, columns, lower, upper)| {
                     let of =
@@ -170,7 +170,7 @@ impl<'a> Driver<'a> {
             let (mut exact, mut scope, depth) = self.box_of(leaf)?;
             exact.interval_bounds().map_err(failed)?;
             scope.interval_bounds().map_err(failed)?;
-            for (argument, function) in self.bundle.arguments() {
+            for (argument, consumer) in self.bundle.arguments() {
                 let open = open(&exact, argument, self.bundle.documents.problem().program().width(argument));
                 found.rows += open.len();
                 let mut batches: Vec<&[usize]> = open.chunks(BATCH / 2).collect();
@@ -183,7 +183,7 @@ impl<'a> Driver<'a> {
                     found.seconds.push(seconds);
                 }
                 let start = ThreadTime::now();
-                scope.tighten_unstable(argument, &function).map_err(failed)?;
+                scope.tighten_unstable(argument, &consumer).map_err(failed)?;
                 found.root += start.elapsed().as_secs_f64();
             }
         }

@@ -15,12 +15,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
+from operator_fields import FIELDS, attributes, shape
+
 Row = tuple[dict[int, Fraction], dict[int, Fraction], Fraction, bool]
 """Coefficients of x, coefficients of y, bound, strict."""
-
-FIELDS = {"const": ["values"], "linear": ["weight", "bias"], "conv": ["weight", "bias"]}
-"""The payload fields of each operator that has some."""
-
 
 @dataclass(frozen=True)
 class Tensor:
@@ -87,42 +85,9 @@ def output_ids(graph: dict) -> list[int]:
     return graph["output_ids"] if "output_ids" in graph else [graph["output_id"]]
 
 
-def attributes(node: dict, nodes: list[dict]) -> dict[str, int | list[int]]:
-    """The attributes of a node with the defaults written out."""
-    parent = nodes[node["parents"][0]]["shape"] if node["parents"] else []
-    if node["kind"] == "conv":
-        axis = len(parent) - node["spatial_rank"] - 1
-        names = (
-            "spatial_rank kernel stride padding dilation groups channel_axis in_channels out_channels".split()
-        )
-        wanted = {name: node.get(name) for name in names}
-        return wanted | {
-            "padding_after": node.get("padding_after", node["padding"]),
-            "input_spatial": node.get("input_spatial", parent[axis + 1 :]),
-        }
-    match node["kind"]:
-        case "const":
-            return {"value_shape": node.get("value_shape", node["shape"])}
-        case "flatten":
-            return {"value_shape": node.get("value_shape", parent)}
-        case "linear":
-            return {
-                "in_dim": node.get("in_dim", parent[-1]),
-                "out_dim": node.get("out_dim", node["shape"][-1]),
-            }
-        case "reshape":
-            return {
-                "in_shape": node.get("in_shape", parent),
-                "out_shape": node.get("out_shape", node["shape"]),
-            }
-        case kind:
-            names = {
-                "permute": ["perm"],
-                "transpose": ["axis1", "axis2"],
-                "concat": ["axis"],
-                "broadcast_to": ["from_shape", "to_shape"],
-            }
-            return {name: node[name] for name in names.get(kind, [])}
+def parent_shape(node: dict, nodes: list[dict]) -> list[int]:
+    """The shape of the first parent; that of a scalar where there is none."""
+    return shape(nodes[node["parents"][0]]) if node["parents"] else []
 
 
 def attribute(name: str, value: int | list[int]) -> bytes:
@@ -137,8 +102,11 @@ def graph_digest(graph: dict) -> str:
     nodes = [
         text(node["kind"])
         + listing(map(u64, node["parents"]))
-        + listing(map(u64, node["shape"]))
-        + listing(attribute(name, value) for name, value in sorted(attributes(node, graph["nodes"]).items()))
+        + listing(map(u64, shape(node)))
+        + listing(
+            attribute(name, value)
+            for name, value in sorted(attributes(node, parent_shape(node, graph["nodes"])).items())
+        )
         for node in graph["nodes"]
     ]
     return digest("graph", u64(graph["input_id"]), listing(map(u64, output_ids(graph))), listing(nodes))
@@ -149,26 +117,6 @@ def flat(values: list | float) -> list[float]:
     return [x for value in values for x in flat(value)] if isinstance(values, list) else [values]
 
 
-def numel(shape: list[int]) -> int:
-    """The number of elements."""
-    result = 1
-    for side in shape:
-        result *= side
-    return result
-
-
-def field_shape(node: dict, field: str, nodes: list[dict]) -> list[int]:
-    """The shape of a payload field that stands in a node."""
-    if node["kind"] == "const":
-        return node["shape"]
-    width = node["shape"][-1] if node["kind"] == "linear" else node["out_channels"]
-    if field == "bias":
-        return [width]
-    if node["kind"] == "linear":
-        return [width, nodes[node["parents"][0]]["shape"][-1]]
-    return [width, node["in_channels"], *node["kernel"]]
-
-
 def payload_digest(graph: dict, tensors: dict[str, Tensor]) -> str:
     """The digest of the payload: the tensors of the file and the fields in the nodes."""
     entries: dict[tuple[int, str], Tensor] = {}
@@ -176,11 +124,11 @@ def payload_digest(graph: dict, tensors: dict[str, Tensor]) -> str:
         place, field = name.split(".")
         entries[int(place), field] = tensor
     for place, node in enumerate(graph["nodes"]):
-        for field in FIELDS.get(node["kind"], []):
+        for field, extents in FIELDS.get(node["kind"], {}).items():
             if field in node:
                 values = [float(value) for value in flat(node[field])]
                 data = struct.pack(f"<{len(values)}d", *values)
-                entries[place, field] = Tensor("F64", field_shape(node, field, graph["nodes"]), data)
+                entries[place, field] = Tensor("F64", extents(node, parent_shape(node, graph["nodes"])), data)
     types = {"F32": "binary32", "F64": "binary64"}
     return digest(
         "payload",

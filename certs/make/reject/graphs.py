@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from bundle import tensor
 from digests import Tensor
-from reject.case import PAYLOAD, Maker
+from reject.case import PAYLOAD, Maker, accepted, swapped
 
 CHAPTER = "chapter"
 CONVOLUTION = "convolution"
+TORCHLEAN = "torchlean"
+EXTENDED = "extended"
 INPUT = '{"id": 0, "kind": "input", "parents": [], "shape": [1, 4]}'
 RELU = '{"id": 1, "kind": "relu", "parents": [0], "shape": [1, 4]}'
 SUM = '{"id": 2, "kind": "sum", "parents": [1], "shape": []}'
@@ -20,6 +22,8 @@ def cases(make: Maker) -> None:
     attributes(make)
     shapes(make)
     numbers(make)
+    superset(make)
+    opaque(make)
 
 
 def order(make: Maker) -> None:
@@ -274,3 +278,117 @@ def numbers(make: Maker) -> None:
         transposed,
         "a weight of the payload file with its axes swapped",
     )
+
+
+def superset(make: Maker) -> None:
+    """Operators beyond the first ones, of both formats."""
+    make.document(
+        "graph.unsupported-op",
+        "extension",
+        EXTENDED,
+        "certkern.ir.v1",
+        "torchlean.ir.v1",
+        "operators of certkern.ir.v1 in torchlean.ir.v1",
+    )
+    make.document(
+        "json.unknown-key",
+        "extension",
+        TORCHLEAN,
+        '"kernel": [2],',
+        '"kernel": [2], "count_include_pad": true,',
+        "an attribute of certkern.ir.v1 in torchlean.ir.v1",
+    )
+    for key, words in {
+        '"padding_mode": "reflect"': "a padding that is not of zeros",
+        '"ceil_mode": true': "an extent that is rounded up",
+        '"divisor_override": 2': "a divisor of its own",
+    }.items():
+        name = key.split('"')[1]
+        make.document(
+            "json.unknown-key", name, TORCHLEAN, '"kernel": [2],', f'"kernel": [2], {key},', words
+        )
+    make.document(
+        "json.unknown-key",
+        "training",
+        TORCHLEAN,
+        '"channels": 2,',
+        '"channels": 2, "training": true,',
+        "a batch norm that is being trained",
+    )
+    edits = {
+        "graph.payload": {
+            "eps_zero": (TORCHLEAN, '"eps": 0.001', '"eps": 0', "a batch norm with eps 0"),
+            "eps_negative": (TORCHLEAN, '"eps": 1e-05', '"eps": -1e-05', "a layer norm with eps below 0"),
+            "var_negative": (TORCHLEAN, '"var": [0, 2]', '"var": [0, -2]', "a variance below 0"),
+            "mask_half": (TORCHLEAN, "[1, 1, 0, 0]", "[1, 0.5, 0, 0]", "a mask of a half"),
+            "mask_empty": (TORCHLEAN, "[1, 0, 0, 0]]]", "[0, 0, 0, 0]]]", "a line that is masked throughout"),
+            "clip_crossed": (EXTENDED, '"low": -1, "high": 6', '"low": -1, "high": -2', "ends that cross"),
+            "selu_gamma": (EXTENDED, '"gamma": 1.0625', '"gamma": 0', "a selu with gamma 0"),
+            "where_two": (EXTENDED, "[0, 0, 1]]]", "[0, 0, 2]]]", "a mask of 2"),
+            "pad_value": (EXTENDED, ', "value": -1.5', "", "a pad without its value"),
+        },
+        "graph.attribute": {
+            "axes_twice": (TORCHLEAN, '"axes": [2, 0]', '"axes": [2, 2]', "an axis that is reduced twice"),
+            "keepdim_number": (TORCHLEAN, '"keepdim": true', '"keepdim": 1', "a Boolean that is a number"),
+            "heads": (TORCHLEAN, '"num_heads": 1', '"num_heads": 3', "three heads of an embedding of four"),
+            "batch_first": (TORCHLEAN, '"batch_first": true', '"batch_first": false', "the batch is second"),
+            "dropout": (TORCHLEAN, '"dropout_zero": true', '"dropout_zero": false', "attention with dropout"),
+            "weights": (TORCHLEAN, '"index": 0', '"index": 1', "the weights of attention"),
+            "not_a_tuple": (TORCHLEAN, '"tuple", ', '"tensor", ', "attention whose value is a tensor"),
+            "pool_kernel_zero": (TORCHLEAN, '"kernel": [2]', '"kernel": [0]', "a window without places"),
+            "slice_backwards": (EXTENDED, '"stop": [2, 3]', '"stop": [1, 3]', "a slice that ends at its start"),
+            "split_index": (EXTENDED, '"index": 1', '"index": 2', "a third piece of two"),
+        },
+        "graph.shape-rule": {
+            "softmax_axis": (
+                TORCHLEAN, '"softmax", "parents": [0], "shape": [1, 2, 4], "axis": 2',
+                '"softmax", "parents": [0], "shape": [1, 2, 4], "axis": 3', "an axis beyond the rank",
+            ),
+            "channels": (TORCHLEAN, '"channels": 2', '"channels": 3', "three channels of a parent with two"),
+            "window_in_padding": (TORCHLEAN, '"padding": [1]', '"padding": [3]', "a window in the padding"),
+            "attention_of_matrix": (
+                TORCHLEAN, '"parents": [0, 0, 0]', '"parents": [0, 0, 17]', "values of another embedding",
+            ),
+            "tuple_as_tensor": (
+                TORCHLEAN, '"mse_loss", "parents": [21, 11]', '"mse_loss", "parents": [20, 11]',
+                "a tuple where a tensor is expected",
+            ),
+            "item_of_tensor": (
+                TORCHLEAN, '"tuple_getitem", "parents": [20]', '"tuple_getitem", "parents": [0]',
+                "a component of a tensor",
+            ),
+            "probability": (
+                TORCHLEAN, '"bernoulli_mask", "parents": [22]', '"bernoulli_mask", "parents": [23]',
+                "a probability that is no scalar",
+            ),
+            "epsilon": (TORCHLEAN, '"parents": [1, 2]', '"parents": [1, 1]', "an epsilon that is no scalar"),
+            "inner": (TORCHLEAN, '"parents": [15, 16]', '"parents": [0, 16]', "4 columns times 2 rows"),
+            "gather_index": (EXTENDED, '"indices": [3, 0]', '"indices": [4, 0]', "a place beyond the axis"),
+            "split_sizes": (EXTENDED, '"sizes": [1, 1]', '"sizes": [1, 2]', "pieces of three for an axis of two"),
+            "squeeze": (EXTENDED, '"axes": [0, 2]', '"axes": [0, 3]', "an axis beyond the rank"),
+        },
+        "graph.shape-mismatch": {
+            "expand": (EXTENDED, '"to_shape": [2, 3]', '"to_shape": [0, 3]', "an axis of length 0"),
+            "pool": (TORCHLEAN, '"stride": [2], "padding": [0]', '"stride": [1], "padding": [0]', "a shorter step"),
+            "keepdim": (TORCHLEAN, '"keepdim": true', '"keepdim": false', "an axis that vanishes, yet is declared"),
+        },
+    }  # fmt: skip
+    for code, named in edits.items():
+        for name, (sibling, old, new, words) in named.items():
+            make.document(code, name, sibling, old, new, words)
+    make.document(
+        "graph.output", "tuple", TORCHLEAN, '"output_id": 24', '"output_id": 20', "a tuple for the output"
+    )
+    make.document(
+        "graph.arity", "add_n_of_none", EXTENDED, '"add_n", "parents": [16, 15, 0]', '"add_n", "parents": []',
+        "a sum of nothing",
+    )  # fmt: skip
+
+
+def opaque(make: Maker) -> None:
+    """`graph.opaque`: well-shaped graphs of which no values are known."""
+    text = accepted("small_relu")["graph.json"]
+    for kind in ("sign", "floor"):
+        changed = swapped(swapped(text, "torchlean.ir.v1", "certkern.ir.v1"), "relu", kind)
+        changes = {"graph.json": changed}
+        make.files("graph.opaque", kind, "small_relu", changes, f"{kind} for relu, bound again", again=True)

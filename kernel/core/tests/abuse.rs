@@ -2,7 +2,6 @@
 
 mod support;
 
-use certkern_core::func::Function;
 use certkern_core::num::{Dyadic, Rational};
 use certkern_core::property::{Property, Row, Variable};
 use certkern_core::region::Region;
@@ -10,7 +9,7 @@ use certkern_core::rules::{Multipliers, Problem, RuleError, Scope, Slopes};
 use num_bigint::BigInt;
 use num_traits::{One, Zero};
 use std::sync::Arc;
-use support::{Map, Net, Op, d, power, q};
+use support::{Map, Net, Op, RELU, d, power, q};
 
 /// The first primes above 3.
 fn primes(count: usize) -> Vec<i64> {
@@ -164,7 +163,7 @@ fn deep_chains_of_extreme_weights_stay_short() {
             let interval = scope.interval(node, 0).unwrap();
             assert!(interval.lower.mantissa().bits() <= 160 && interval.upper.mantissa().bits() <= 160);
         }
-        scope.tighten_unstable(1, &Function::Relu).unwrap();
+        scope.tighten_unstable(1, &RELU).unwrap();
         let last = net.ops.len() - 1;
         scope.tighten(last, 0, &Slopes::default(), &Slopes::default()).unwrap();
         // The output is relu(…) + x ≥ −1 > −3 with the slope 0 at the first ReLU, the only one that is not stable.
@@ -182,7 +181,7 @@ fn a_sum_of_rows_that_lie_far_apart_is_bounded_from_below() {
         match op {
             Op::Relu(argument) => *op = Op::Affine(vec![(*argument, Map::Identity(1))], None),
             Op::Affine(_, bias) => *bias = None,
-            Op::Input(_) => (),
+            Op::Input(_) | Op::Product(..) | Op::Max(..) => (),
         }
     }
     let reach = |low: i64, high: i64| {

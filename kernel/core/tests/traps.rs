@@ -2,12 +2,11 @@
 
 mod support;
 
-use certkern_core::func::Function;
 use certkern_core::num::{Dyadic, Rational};
 use certkern_core::property::{Property, Row, Variable};
 use certkern_core::rules::{Judgement, Multipliers, Problem, RuleError, Scope, Slopes};
 use std::sync::Arc;
-use support::{Net, Op, Random, d, dense, power, q};
+use support::{Net, Op, RELU, Random, d, dense, power, q};
 
 fn row(terms: &[(Variable, Rational)], bound: Rational, strict: bool) -> Row {
     Row { terms: terms.to_vec(), bound, strict }
@@ -61,7 +60,7 @@ fn scope_bounds_of_one_half_do_not_serve_the_other() {
     let root = Scope::root(&problem, Some(0), 3).unwrap();
     let (at_least, mut at_most) = root.split(1, 0, &q(0, 1)).unwrap();
     at_most.interval_bounds().unwrap();
-    at_most.tighten_unstable(1, &Function::Relu).unwrap();
+    at_most.tighten_unstable(1, &RELU).unwrap();
     assert!(at_most.refute(&hints(&[(0, 1)], &[]), &Slopes::default()).is_ok());
     assert_eq!(at_least.interval(1, 0).unwrap().upper, d(1, 0));
     nothing_closes(&at_least, 1);

@@ -2,7 +2,6 @@
 
 use super::hints::{Columns, activation, ascending, matrix};
 use super::tier::Tier;
-use certkern_core::func::Function;
 use certkern_core::num::Dyadic;
 use certkern_core::program::{NodeId, Primitive, Program};
 use certkern_core::rules::{NodeSlopes, RuleError};
@@ -55,7 +54,7 @@ fn read_start(
     start: usize,
     documents: &Documents,
 ) -> Result<Start, Rejection> {
-    let unknown = || Reason::HintShape(format!("node {start} is no argument of an activation"));
+    let unknown = || Reason::HintShape(format!("node {start} is no argument of an activation, a product or a maximum"));
     let node = documents.value(start).ok_or_else(unknown)?;
     if !arguments(documents.problem().program()).iter().any(|(argument, _)| *argument == node) {
         return Err(unknown().into());
@@ -100,12 +99,16 @@ fn in_domain(documents: &Documents, act: NodeId, name: &str, values: &Tensor) ->
     }
 }
 
-/// The arguments of univariate nodes in program order, each once, with the first function that takes it.
-fn arguments(program: &Program) -> Vec<(NodeId, &Function)> {
+/// The arguments of functions, products and maxima in program order, each once, with the first node that takes it.
+fn arguments(program: &Program) -> Vec<(NodeId, &Primitive)> {
     let mut seen = BTreeSet::new();
-    let taken = program.nodes().iter().filter_map(|node| match &node.primitive {
-        Primitive::Univariate { function, argument } => Some((*argument, function)),
-        _ => None,
+    let taken = program.nodes().iter().flat_map(|node| {
+        let arguments = match &node.primitive {
+            Primitive::Input | Primitive::Affine(_) => [None, None],
+            Primitive::Univariate { argument, .. } | Primitive::Max { argument, .. } => [Some(*argument), None],
+            Primitive::Product { left, right } => [Some(*left), Some(*right)],
+        };
+        arguments.into_iter().flatten().map(|argument| (argument, &node.primitive))
     });
     taken.filter(|(argument, _)| seen.insert(*argument)).collect()
 }
@@ -116,10 +119,10 @@ impl BoundSet {
         if !fresh {
             scope.interval_bounds()?;
         }
-        for (argument, function) in arguments(program) {
-            scope.tighten_unstable(argument, function)?;
+        for (argument, consumer) in arguments(program) {
+            scope.tighten_unstable(argument, consumer)?;
             if let Some(start) = self.starts.iter().find(|start| start.node == argument) {
-                scope.tighten_start(start, function)?;
+                scope.tighten_start(start, consumer)?;
             }
         }
         Ok(())

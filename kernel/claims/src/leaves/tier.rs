@@ -4,8 +4,7 @@ use super::Leaves;
 use super::bounds::Start;
 use super::hints::exact;
 use super::tree::Split;
-use certkern_core::func::Function;
-use certkern_core::program::NodeId;
+use certkern_core::program::{NodeId, Primitive};
 use certkern_core::rules::{FilterScope, NodeSlopes, RuleError, Scope};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -21,10 +20,10 @@ pub(super) trait Tier: Clone {
     fn serving(&self, disjunct: usize) -> Result<Self, RuleError>;
     /// Interval bounds anew.
     fn interval_bounds(&mut self) -> Result<(), RuleError>;
-    /// Bounds of a node's coordinates on which `function` bends, with the default slopes.
-    fn tighten_unstable(&mut self, node: NodeId, function: &Function) -> Result<(), RuleError>;
-    /// Bounds of the rows of a start, as far as `function` bends on them, with its slopes.
-    fn tighten_start(&mut self, start: &Start, function: &Function) -> Result<(), RuleError>;
+    /// Bounds of a node's coordinates that matter to `consumer`, with the default slopes.
+    fn tighten_unstable(&mut self, node: NodeId, consumer: &Primitive) -> Result<(), RuleError>;
+    /// Bounds of the rows of a start, as far as they matter to `consumer`, with its slopes.
+    fn tighten_start(&mut self, start: &Start, consumer: &Primitive) -> Result<(), RuleError>;
 }
 
 impl Tier for Scope {
@@ -49,16 +48,14 @@ impl Tier for Scope {
         Self::interval_bounds(self)
     }
 
-    fn tighten_unstable(&mut self, node: NodeId, function: &Function) -> Result<(), RuleError> {
-        Self::tighten_unstable(self, node, function)
+    fn tighten_unstable(&mut self, node: NodeId, consumer: &Primitive) -> Result<(), RuleError> {
+        Self::tighten_unstable(self, node, consumer)
     }
 
-    fn tighten_start(&mut self, start: &Start, function: &Function) -> Result<(), RuleError> {
-        for (row, coordinate) in start.rows.iter().enumerate() {
-            let known = self.interval(start.node, *coordinate);
-            if known.is_none_or(|known| function.linear_slope(&known.lower, &known.upper).is_some()) {
-                continue;
-            }
+    fn tighten_start(&mut self, start: &Start, consumer: &Primitive) -> Result<(), RuleError> {
+        let open = self.unsettled(start.node, consumer)?;
+        let rows = start.rows.iter().enumerate().filter(|(_, coordinate)| open.binary_search(coordinate).is_ok());
+        for (row, coordinate) in rows {
             let from_below = exact(start.slopes(row).map(|(lower, _)| lower));
             let from_above = exact(start.slopes(row).map(|(_, upper)| upper));
             self.tighten(start.node, *coordinate, &from_below, &from_above)?;
@@ -89,11 +86,11 @@ impl Tier for FilterScope {
         Self::interval_bounds(self)
     }
 
-    fn tighten_unstable(&mut self, node: NodeId, function: &Function) -> Result<(), RuleError> {
-        Self::tighten_unstable(self, node, function)
+    fn tighten_unstable(&mut self, node: NodeId, consumer: &Primitive) -> Result<(), RuleError> {
+        Self::tighten_unstable(self, node, consumer)
     }
 
-    fn tighten_start(&mut self, start: &Start, _: &Function) -> Result<(), RuleError> {
+    fn tighten_start(&mut self, start: &Start, _: &Primitive) -> Result<(), RuleError> {
         let slopes: Vec<(NodeSlopes<'_>, NodeSlopes<'_>)> = start.slopes(0).collect();
         self.tighten(start.node, &start.rows, &slopes)
     }

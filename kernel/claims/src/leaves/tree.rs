@@ -214,7 +214,7 @@ fn put(column: &mut [u32], place: u32, value: u32) {
     }
 }
 
-/// The program node of a literal that exists: a node, a coordinate in it and a threshold. Every value of a graph is defined everywhere, so any may be split.
+/// The program node of a literal that exists: a node, a coordinate in it and a threshold. Every value is defined on the whole region (DOMAIN), so any may be split.
 fn literal_value(
     documents: &Documents,
     thresholds: usize,

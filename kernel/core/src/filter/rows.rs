@@ -75,25 +75,45 @@ pub(crate) struct Lines<'a> {
 /// of the magnitudes of the added entries, each times that of its coordinate. NaN if the columns differ in length.
 pub(crate) fn relax<const CHARGED: bool>(row: &[f64], lines: Lines<'_>, sums: &mut [f64]) -> [f64; 4] {
     let Lines { low, high, below, above, magnitude } = lines;
-    if [low.len(), high.len(), sums.len()] != [row.len(); 3] {
-        return [f64::NAN; 4];
-    }
     wide(
         #[inline(always)]
         || {
-            let columns = sums.iter_mut().zip(row).zip(low).zip(high);
-            columns.for_each(|(((sum, a), low), high)| *sum += chosen([*a, *low, *high]));
+            let reach = added::<CHARGED>(row, [low, high], magnitude, sums);
             let [value, terms, entries] = ends::<CHARGED>(row, below, above);
-            if !CHARGED {
-                return [value, 0.0, 0.0, 0.0];
-            }
-            let reach = sum(
-                [row, low, high, magnitude],
-                #[inline(always)]
-                |[a, low, high, size]| chosen([a, low, high]).abs() * size,
-            );
             [value, terms, entries, reach]
         },
+    )
+}
+
+/// Adds `a_j` times the slope that its sign asks for, the first where it is not negative, to `sums[j]`. Gives the sum of the magnitudes of what was added, each times that of its
+/// coordinate, if `CHARGED`. NaN if the columns differ in length.
+pub(crate) fn spread<const CHARGED: bool>(
+    row: &[f64],
+    slopes: [&[f64]; 2],
+    magnitude: &[f64],
+    sums: &mut [f64],
+) -> f64 {
+    wide(
+        #[inline(always)]
+        || added::<CHARGED>(row, slopes, magnitude, sums),
+    )
+}
+
+/// [`spread`], to be compiled into what calls it.
+#[inline(always)]
+fn added<const CHARGED: bool>(row: &[f64], [low, high]: [&[f64]; 2], magnitude: &[f64], sums: &mut [f64]) -> f64 {
+    if [low.len(), high.len(), sums.len()] != [row.len(); 3] {
+        return f64::NAN;
+    }
+    let columns = sums.iter_mut().zip(row).zip(low).zip(high);
+    columns.for_each(|(((sum, a), low), high)| *sum += chosen([*a, *low, *high]));
+    if !CHARGED {
+        return 0.0;
+    }
+    sum(
+        [row, low, high, magnitude],
+        #[inline(always)]
+        |[a, low, high, size]| chosen([a, low, high]).abs() * size,
     )
 }
 

@@ -95,10 +95,10 @@ impl Judgement {
         Ok(Self { problem, disjunct, literals, statement })
     }
 
-    /// CASES: if every disjunct is empty on its whole region, the property holds. Judgements come in the order of the disjuncts.
+    /// CASES: if every disjunct is empty on its whole region, and the program is defined on the whole region (DOMAIN), the property holds. Judgements come in the order of the disjuncts.
     ///
     /// # Errors
-    /// [`RuleError::Mismatch`] unless there is exactly one judgement for each disjunct, without literals, about this problem.
+    /// [`RuleError::Mismatch`] unless there is exactly one judgement for each disjunct, without literals, about this problem; [`RuleError::Undefined`].
     pub fn cases(problem: &Arc<Problem>, judgements: &[Self]) -> Result<Self, RuleError> {
         if judgements.len() != problem.property().disjuncts.len() || judgements.is_empty() {
             return Err(RuleError::Mismatch("not one judgement for each disjunct"));
@@ -112,6 +112,7 @@ impl Judgement {
                 return Err(RuleError::Mismatch("a judgement is of another disjunct, or rests on literals"));
             }
         }
+        problem.defined()?;
         Ok(Self::made(Arc::clone(problem), None, Vec::new(), Statement::Unsat))
     }
 }

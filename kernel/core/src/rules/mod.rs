@@ -3,26 +3,30 @@
 //! | rule | function | premises → conclusion |
 //! |---|---|---|
 //! | PROGRAM, PROPERTY | [`Problem::new`] | widths fit, the region is not empty, at least one disjunct → a problem |
+//! | DOMAIN | `Problem::defined` | interval bounds of each argument on the whole region lie in the function's domain → the program is defined there |
 //! | IBP | [`Scope::root`], [`Scope::interval_bounds`] | bounds of the parents → bounds of each node, on the scope's region |
 //! | SCOPE | [`Scope::split`], [`Scope::for_disjunct`] | bounds proved above hold below, never the other way |
 //! | UNIVARIATE, LINES | `univariate`, `lines` | a slope and proved bounds → a lower and an upper line, intercepts computed outward |
-//! | BACK, ABSORB, LITERAL, BETA | `back` | a row over nodes, lines, multipliers ≥ 0 → a number that the row's value never falls below |
+//! | PRODUCT, MAX | `planes` | proved bounds → a lower and an upper plane, constants computed outward |
+//! | BACK, ABSORB, LITERAL, BETA | `back` | a row over nodes, lines and planes, multipliers ≥ 0 → a number that the row's value never falls below |
 //! | INTERMEDIATE | [`Scope::tighten`] | BACK from `± e_i` → tighter bounds in this scope |
 //! | EMPTY | [`Scope::refute`] | BACK from 0 with literals ends above 0 → no input of the scope lies in the disjunct |
 //! | SPLIT | [`Judgement::split`] | judgements for `g ≥ τ` and for `g ≤ τ` → the judgement without the literal |
-//! | CASES | [`Judgement::cases`] | every disjunct empty on the whole region → unsat |
+//! | CASES | [`Judgement::cases`] | every disjunct empty on the whole region, DOMAIN → unsat |
 //! | WITNESS | [`Judgement::witness`] | a point of the region with its exact outputs in a disjunct → sat |
 //! | ENCLOSE | [`Enclosure::prove`] | the kernel's own range of each expression lies in the ball claimed → the values are defined and lie there |
 //!
-//! DOMAIN: every function of a program is defined on the whole real line in this version, so `F(x)` is defined for every `x`; ENCLOSE shows of every
-//! node that it is defined.
+//! DOMAIN: interval bounds on the whole region have shown that every function is defined on its arguments before any rule or literal uses a node: each maker of a root scope
+//! asks for it, and CASES again. So a point where a value is undefined lies in no region, and no half of a split loses it. ENCLOSE shows of every node that it is defined.
 
 mod back;
 mod bounds;
 mod enclose;
 mod filter;
+mod ibp;
 mod judgement;
 mod lines;
+mod planes;
 mod problem;
 mod quotient;
 mod scope;
@@ -66,6 +70,15 @@ pub enum RuleError {
     DenominatorBits,
     /// An enclosure of a function that takes more digits or pieces than are computed with.
     Budget,
+    /// The function of this node has values that are not rational, so there are no exact outputs.
+    Irrational(NodeId),
+    /// The function of a node is not shown to be defined (DOMAIN).
+    Undefined {
+        /// The univariate node.
+        node: NodeId,
+        /// The coordinate in it.
+        coordinate: usize,
+    },
     /// A state that cannot arise; never a proof.
     Internal(&'static str),
 }

@@ -1,12 +1,14 @@
 //! PROGRAM and PROPERTY: what is to be decided.
 
 use super::RuleError;
+use super::bounds::Bounds;
+use super::ibp::image;
 use crate::num::Rational;
-use crate::program::Program;
+use crate::program::{NodeId, Program};
 use crate::property::{Property, Row, Variable};
 use crate::region::Region;
 use num_traits::{One, Signed, Zero};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// A program and a property that fit each other. The proposition: for every `x` in the region `F(x)` is defined and `(x, F(x))`
 /// lies in no disjunct of the unsafe set.
@@ -17,6 +19,8 @@ pub struct Problem {
     region: Arc<Region>,
     /// For each disjunct, whether its region is the whole region.
     whole: Vec<bool>,
+    /// See [`Problem::defined`].
+    defined: OnceLock<Result<Vec<Arc<Bounds>>, RuleError>>,
 }
 
 impl Problem {
@@ -50,7 +54,7 @@ impl Problem {
             return Err(RuleError::Mismatch("a row has a coefficient of zero"));
         }
         let whole = property.disjuncts.iter().map(|rows| !cuts(rows).any(|cut| cut.cuts_off(&region))).collect();
-        Ok(Self { program, property, region: Arc::new(region), whole })
+        Ok(Self { program, property, region: Arc::new(region), whole, defined: OnceLock::new() })
     }
 
     /// The program.
@@ -69,6 +73,28 @@ impl Problem {
     #[must_use]
     pub fn region(&self) -> &Arc<Region> {
         &self.region
+    }
+
+    /// DOMAIN: interval bounds of every node on the whole region, by which every function is defined on its arguments, so `F(x)` is defined for every `x` of it. None are
+    /// computed where every function is defined on the whole line.
+    ///
+    /// # Errors
+    /// [`RuleError::Undefined`], and what else IBP refuses.
+    pub(super) fn defined(&self) -> Result<&[Arc<Bounds>], RuleError> {
+        let bounds = || {
+            let mut bounds: Vec<Arc<Bounds>> = Vec::new();
+            if self.program.is_total() {
+                return Ok(bounds);
+            }
+            for (id, node) in self.program.nodes().iter().enumerate() {
+                let of =
+                    |id: NodeId| bounds.get(id).map(|b| b.intervals()).ok_or(RuleError::Internal("order of nodes"));
+                let image = image((id, node), &self.region, of)?;
+                bounds.push(Arc::new(Bounds::new(image)));
+            }
+            Ok(bounds)
+        };
+        self.defined.get_or_init(bounds).as_deref().map_err(Clone::clone)
     }
 
     /// The region cut down to the box of a disjunct's single-input rows (CASES; open rows are taken as closed): `None` if that is empty.

@@ -2,7 +2,9 @@
 
 use super::back::{self, Multipliers, Slopes};
 use super::bounds::Bounds;
+use super::ibp::image;
 use super::judgement::Judgement;
+use super::planes;
 use super::problem::Problem;
 use super::{RuleError, Statement};
 use crate::func::Function;
@@ -51,14 +53,16 @@ impl Scope {
     /// The whole region (without a disjunct) or the region of a disjunct, without literals, with interval bounds (IBP). Rows keep `digits` digits of 52 bits.
     ///
     /// # Errors
-    /// [`RuleError::NoSuch`] disjunct.
+    /// [`RuleError::NoSuch`] disjunct; [`RuleError::Undefined`] if the program is not shown to be defined on the whole region; as [`Scope::interval_bounds`].
     pub fn root(problem: &Arc<Problem>, disjunct: Option<usize>, digits: usize) -> Result<Self, RuleError> {
         let region = match disjunct {
             None => Some(Arc::clone(problem.region())),
             Some(disjunct) => problem.region_of(disjunct)?,
         };
+        // DOMAIN: what is defined on the whole region is defined below.
+        let bounds = problem.defined()?.to_vec();
         let problem = Arc::clone(problem);
-        let mut scope = Self { problem, disjunct, literals: Vec::new(), region, bounds: Vec::new(), digits };
+        let mut scope = Self { problem, disjunct, literals: Vec::new(), region, bounds, digits };
         scope.interval_bounds()?;
         Ok(scope)
     }
@@ -117,25 +121,14 @@ impl Scope {
     /// IBP: bounds of every node from those of its parents on the scope's region, intersected with the bounds that were known.
     ///
     /// # Errors
-    /// [`RuleError::RowLength`] if a sum is too long; [`RuleError::Internal`] if the program is not what its constructor checked.
+    /// [`RuleError::Undefined`]; [`RuleError::RowLength`] if a sum is too long; [`RuleError::Budget`]; [`RuleError::Internal`] if the program is not what its constructor checked.
     pub fn interval_bounds(&mut self) -> Result<(), RuleError> {
         let Some(region) = self.region.clone() else { return Ok(()) };
         let problem = Arc::clone(&self.problem);
         let mut bounds: Vec<Arc<Bounds>> = Vec::with_capacity(problem.program().nodes().len());
         for (id, node) in problem.program().nodes().iter().enumerate() {
-            let of = |id: &NodeId| bounds.get(*id).map(|b| b.intervals()).ok_or(RuleError::Internal("order of nodes"));
-            let computed = match &node.primitive {
-                Primitive::Input => region.intervals(),
-                Primitive::Affine(affine) => {
-                    let parents = affine.terms().iter().map(|term| of(&term.parent));
-                    let parents = parents.collect::<Result<Vec<_>, _>>()?;
-                    affine.interval(node.width, &parents).ok_or(RuleError::RowLength)?
-                }
-                Primitive::Univariate { function, argument } => {
-                    let images = of(argument)?.iter().map(|z| function.image(z));
-                    images.collect::<Option<_>>().ok_or(RuleError::Budget)?
-                }
-            };
+            let of = |id: NodeId| bounds.get(id).map(|b| b.intervals()).ok_or(RuleError::Internal("order of nodes"));
+            let computed = image((id, node), &region, of)?;
             let met = match self.bounds.get(id) {
                 None => computed,
                 Some(known) => computed.into_iter().zip(known.intervals()).map(|(c, k)| c.meet(k.clone())).collect(),
@@ -198,18 +191,13 @@ impl Scope {
         Ok(Some(Interval { lower: from_below.below(), upper: -from_above.below() }))
     }
 
-    /// Tightens every coordinate of `node` that the function of a later node is not linear on, with default slopes.
+    /// Tightens every coordinate of `node` whose bounds matter to a later node that takes it, with default slopes; see [`Scope::unsettled`].
     ///
     /// # Errors
     /// As [`Scope::tighten`].
-    pub fn tighten_unstable(&mut self, node: NodeId, function: &Function) -> Result<(), RuleError> {
-        if self.is_empty() {
-            return Ok(());
-        }
+    pub fn tighten_unstable(&mut self, node: NodeId, consumer: &Primitive) -> Result<(), RuleError> {
         let none = Slopes::default();
-        let intervals = self.bounds(node)?.intervals();
-        let open = intervals.iter().enumerate().filter(|(_, i)| function.linear_slope(&i.lower, &i.upper).is_none());
-        let open: Vec<usize> = open.map(|(coordinate, _)| coordinate).collect();
+        let open = self.unsettled(node, consumer)?;
         let mut found = Vec::with_capacity(open.len());
         for coordinate in open {
             if let Some(interval) = self.tightened(node, coordinate, &none, &none)? {
@@ -217,6 +205,20 @@ impl Scope {
             }
         }
         self.set_interval(node, &found)
+    }
+
+    /// The coordinates of `node` whose bounds matter to a later node that takes it: none in an empty scope.
+    ///
+    /// # Errors
+    /// [`RuleError::NoSuch`] coordinate of a maximum, if another node is meant.
+    pub fn unsettled(&self, node: NodeId, consumer: &Primitive) -> Result<Vec<usize>, RuleError> {
+        if self.is_empty() {
+            return Ok(Vec::new());
+        }
+        let intervals = self.bounds(node)?.intervals();
+        let ends = |coordinate: usize| intervals.get(coordinate).map(|z| (&z.lower, &z.upper));
+        let bends = |function: &Function, lower: &Dyadic, upper: &Dyadic| function.linear_slope(lower, upper).is_none();
+        planes::unsettled(consumer, intervals.len(), ends, bends).ok_or(RuleError::NoSuch("coordinate of a maximum"))
     }
 
     /// Intersects bounds of `node` with bounds proved in this scope.

@@ -65,11 +65,14 @@ fn on_piece<F: Univariate>(
     slope: &Dyadic,
     (start, end): (&Dyadic, &Dyadic),
 ) -> Option<[Dyadic; 2]> {
+    let at_ends = || {
+        let at = |z: &Dyadic| Some(&f.value(&Ball::exact(z.clone()))?.lower() - &(slope * z));
+        Some([at(start)?, at(end)?])
+    };
     match piece.curvature {
-        Curvature::Linear | Curvature::Concave => {
-            let at = |z: &Dyadic| Some(&f.value(&Ball::exact(z.clone()))?.lower() - &(slope * z));
-            Some([at(start)?, at(end)?])
-        }
+        // Of one point its value decides, however the function bends there.
+        _ if start == end => at_ends(),
+        Curvature::Linear | Curvature::Concave => at_ends(),
         Curvature::Convex => {
             let t = tangent_point(f, (place, piece), slope, (start, end))?;
             let (value, steepness) =
@@ -88,11 +91,12 @@ fn tangent_point<F: Univariate>(
     (start, end): (&Dyadic, &Dyadic),
 ) -> Option<Dyadic> {
     let steepness = |z: &Dyadic| f.derivative(&Ball::exact(z.clone()), place, piece);
-    // Near an end the end itself is the better point.
-    if steepness(end)?.midpoint() <= slope {
+    // Near an end the end itself is the better point, unless the function is too steep there to have a tangent.
+    if steepness(end).is_some_and(|steepness| steepness.midpoint() <= slope) {
         return Some(end.clone());
     }
-    if steepness(start)?.midpoint() >= slope {
+    let at_start = steepness(start);
+    if at_start.as_ref().is_some_and(|steepness| steepness.midpoint() >= slope) {
         return Some(start.clone());
     }
     let (mut low, mut high) = (start.clone(), end.clone());
@@ -106,7 +110,7 @@ fn tangent_point<F: Univariate>(
             high = middle;
         }
     }
-    Some(low)
+    Some(if at_start.is_none() && low == *start { high } else { low })
 }
 
 /// `−f`.

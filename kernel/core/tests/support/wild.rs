@@ -135,6 +135,23 @@ impl Growing {
         (terms, width, height)
     }
 
+    /// A product of nodes of one width: a square often, since few nodes have the same.
+    fn product(&self, random: &mut Random) -> (Op, usize, i64) {
+        let left = self.any(random);
+        let like: Vec<NodeId> = (0..self.ops.len()).filter(|id| self.widths[*id] == self.widths[left]).collect();
+        let right = if random.chance(30) { left } else { like[random.below(like.len())] };
+        (Op::Product(left, right), self.widths[left], self.heights[left].max(0) + self.heights[right].max(0))
+    }
+
+    /// Maxima of groups that overlap, the same coordinate twice in a group among them.
+    fn max(&self, random: &mut Random) -> Option<(Op, usize, i64)> {
+        let argument = self.any(random);
+        let (from, width) = (self.widths[argument], random.below(9));
+        let group = |random: &mut Random| (0..1 + random.below(4)).map(|_| random.below(from)).collect();
+        let groups = (0..width).map(|_| if from > 0 { group(random) } else { vec![] }).collect();
+        (from > 0).then_some((Op::Max(argument, groups), width, self.heights[argument]))
+    }
+
     /// A concatenation with coordinates left out and doubled.
     fn select(&self, random: &mut Random) -> (Vec<(NodeId, Map)>, usize, i64) {
         let width = random.below(9);
@@ -158,7 +175,18 @@ pub(crate) fn wild_net(random: &mut Random, size: usize) -> Net {
     net.push(Op::Input(inputs), inputs, 8);
     while net.ops.len() <= size {
         let parent = net.any(random);
-        match random.below(10) {
+        match random.below(13) {
+            10 | 11 => {
+                let (op, width, height) = net.product(random);
+                if height < 97 {
+                    net.push(op, width, height);
+                }
+            }
+            12 => {
+                if let Some((op, width, height)) = net.max(random) {
+                    net.push(op, width, height);
+                }
+            }
             0..=2 => net.push(Op::Relu(parent), net.widths[parent], net.heights[parent]),
             3 => {
                 let (terms, width, height) = net.sum(random);

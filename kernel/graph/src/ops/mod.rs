@@ -1,25 +1,89 @@
 //! The operators: one file each, one line each in [`REGISTRY`].
 
+mod abs;
 mod add;
+mod add_n;
+mod avg_pool;
+mod batch_norm_eval;
+mod bernoulli_mask;
+mod blocks;
 mod broadcast_to;
+mod channels;
+mod clip;
 mod concat;
 mod constant;
+mod contraction;
 mod conv;
+mod conv_transpose;
 mod cos;
 mod detach;
+mod div;
+mod elu;
+mod erf;
+mod exp;
+mod expand;
+mod extremum;
 mod flatten;
+mod floor;
+mod gather;
+mod gelu;
+mod gelu_tanh;
+mod global_avg_pool;
+mod hard_masked_softmax;
+mod hard_sigmoid;
+mod hard_swish;
+mod indexing;
 mod input;
+mod inv;
+mod layernorm;
+mod leaky_relu;
 mod linear;
+mod log;
+mod matmul;
+mod max_elem;
+mod max_n;
+mod max_pool;
+mod min_elem;
+mod min_n;
+mod mse_loss;
+mod mul_elem;
+pub(crate) mod multihead_attention;
+mod neg;
+mod numbers;
+mod pad;
 mod permute;
+mod pooling;
+mod pow;
+mod prelu;
+mod rand_uniform;
+mod reduce_max;
+mod reduce_mean;
+mod reduce_min;
+mod reduce_sum;
+mod reduction;
 mod relu;
 mod reshape;
+mod safe_log;
+mod select_where;
+mod selu;
 mod sigmoid;
+mod sign;
+mod silu;
 mod sin;
+mod slice;
+mod softmax;
 mod softplus;
+mod split;
+mod sqrt;
+mod squeeze;
 mod sub;
 mod sum;
 mod tanh;
 mod transpose;
+pub(crate) mod tuple_getitem;
+mod unsqueeze;
+mod upsample;
+mod window;
 
 #[cfg(test)]
 mod laws;
@@ -27,33 +91,22 @@ mod laws;
 use crate::attributes::{AttributeSpec, Attributes};
 use crate::lowering::Lowering;
 use crate::shape;
-use certkern_core::affine::LinearMap;
 use certkern_core::program::NodeId;
 use certkern_core::tensor::{Tensor, Values};
 
-/// Every operator that has a meaning here. A spelling that is not in this list is refused.
-pub(crate) const REGISTRY: &[&Operator] = &[
-    &add::OPERATOR,
-    &broadcast_to::OPERATOR,
-    &concat::OPERATOR,
-    &constant::OPERATOR,
-    &conv::OPERATOR,
-    &cos::OPERATOR,
-    &detach::OPERATOR,
-    &flatten::OPERATOR,
-    &input::OPERATOR,
-    &linear::OPERATOR,
-    &permute::OPERATOR,
-    &relu::OPERATOR,
-    &reshape::OPERATOR,
-    &sigmoid::OPERATOR,
-    &sin::OPERATOR,
-    &softplus::OPERATOR,
-    &sub::OPERATOR,
-    &sum::OPERATOR,
-    &tanh::OPERATOR,
-    &transpose::OPERATOR,
-];
+macro_rules! registry {
+    ($($room:ident)*) => { &[$(&$room::OPERATOR),*] };
+}
+
+/// Every operator that is known here, by ascending spelling. A spelling that is not in this list is refused.
+pub(crate) const REGISTRY: &[&Operator] = registry! {
+    abs add add_n avg_pool batch_norm_eval bernoulli_mask broadcast_to clip concat constant conv conv_transpose cos
+    detach div elu erf exp expand flatten floor gather gelu gelu_tanh global_avg_pool hard_masked_softmax hard_sigmoid
+    hard_swish input inv layernorm leaky_relu linear log matmul max_elem max_n max_pool min_elem min_n mse_loss
+    mul_elem multihead_attention neg pad permute pow prelu rand_uniform reduce_max reduce_mean reduce_min reduce_sum
+    relu reshape safe_log selu sigmoid sign silu sin slice softmax softplus split sqrt squeeze sub sum tanh transpose
+    tuple_getitem unsqueeze upsample select_where
+};
 
 /// The operator with this spelling.
 pub(crate) fn find(kind: &str) -> Option<&'static Operator> {
@@ -85,6 +138,10 @@ pub(crate) struct Operator {
     pub(crate) payload_rule: fn(&Site) -> Result<(), Refusal>,
     /// The meaning.
     pub(crate) lower: Lower,
+    /// Whether `torchlean.ir.v1` does not know it.
+    pub(crate) extension: bool,
+    /// Why no claim about values can use it; then it has no meaning here.
+    pub(crate) opaque: Option<&'static str>,
 }
 
 /// How many parents an operator has.
@@ -154,7 +211,24 @@ impl Operator {
             entries: index_maps,
             payload_rule: |_| Ok(()),
             lower,
+            extension: false,
+            opaque: None,
         }
+    }
+
+    /// An operator that no claim about values can use, for this reason.
+    const fn opaque(
+        kind: &'static str,
+        arity: Arity,
+        shape_rule: fn(&Shapes, &Attributes) -> Result<Vec<usize>, Refusal>,
+        detail: &'static str,
+    ) -> Self {
+        Self { opaque: Some(detail), ..Self::new(kind, arity, shape_rule, |_, _, _| None) }
+    }
+
+    /// The same operator, which `torchlean.ir.v1` does not know.
+    const fn extension(self) -> Self {
+        Self { extension: true, ..self }
     }
 
     /// The same operator with these attributes.
@@ -218,14 +292,15 @@ fn keeps_shape(shapes: &Shapes, _: &Attributes) -> Result<Vec<usize>, Refusal> {
     shapes.parent(0).map(<[usize]>::to_vec)
 }
 
-/// The shape rule of operators on two tensors of one shape. There is no implicit broadcast.
+/// The shape rule of operators on tensors of one shape. There is no implicit broadcast.
 fn equal_shapes(shapes: &Shapes, _: &Attributes) -> Result<Vec<usize>, Refusal> {
-    let (first, second) = (shapes.parent(0)?, shapes.parent(1)?);
-    if first == second {
-        Ok(first.to_vec())
-    } else {
-        let (first, second) = (shape::text(first), shape::text(second));
-        Err(Refusal::Shape(format!("the parents' shapes {first} and {second} are not equal")))
+    let first = shapes.parent(0)?;
+    match shapes.parents.iter().find(|other| **other != first) {
+        None => Ok(first.to_vec()),
+        Some(other) => {
+            let (first, other) = (shape::text(first), shape::text(other));
+            Err(Refusal::Shape(format!("the parents' shapes {first} and {other} are not equal")))
+        }
     }
 }
 
@@ -256,8 +331,7 @@ fn index_maps(shapes: &Shapes, _: &Attributes) -> Option<usize> {
 
 /// The same coordinates in the same order: the meaning of every operator that moves no number.
 fn identity(_: &Site, parents: &[NodeId], program: &mut Lowering) -> Option<NodeId> {
-    let parent = *parents.first()?;
-    program.linear(parent, LinearMap::identity(program.width(parent)?))
+    program.copy(*parents.first()?)
 }
 
 /// The coordinates of the one parent, picked by `sources`.

@@ -4,6 +4,7 @@ use crate::filter::round::{LIMIT, around};
 use crate::func::Function;
 use crate::interval::Interval;
 use crate::num::Dyadic;
+use crate::program::Groups;
 use num_bigint::BigInt;
 use num_traits::One;
 
@@ -28,6 +29,11 @@ impl FloatBox {
     pub(super) fn new(lower: Vec<f64>, upper: Vec<f64>) -> Self {
         let magnitude = lower.iter().zip(&upper).map(|(l, u)| larger(l.abs(), u.abs())).collect();
         Self { lower, upper, magnitude }
+    }
+
+    /// The doubles around intervals.
+    pub(super) fn around(intervals: &[Interval]) -> Self {
+        boxed(intervals.iter().map(|z| Some(outward(z))))
     }
 
     /// Whether every end is in the range of CHARGE, with one bit to spare for intercepts: NaN is not.
@@ -60,6 +66,36 @@ impl FloatBox {
         Some(all)
     }
 
+    fn ends(&self) -> impl Iterator<Item = (&f64, &f64)> {
+        self.lower.iter().zip(&self.upper)
+    }
+
+    /// Contains the products with the coordinates of a box of the same width.
+    pub(super) fn product(&self, other: &Self) -> Self {
+        let product = |((a, b), (c, d)): ((&f64, &f64), (&f64, &f64))| hull([a * c, a * d, b * c, b * d]);
+        boxed(self.ends().zip(other.ends()).map(product))
+    }
+
+    /// Contains the squares.
+    pub(super) fn square(&self) -> Self {
+        let square = |(l, u): (&f64, &f64)| {
+            let (below, above) = hull([l * l, u * u])?;
+            // A square is not below zero, and the least one of both signs is that of zero.
+            let across = *l <= 0.0 && *u >= 0.0;
+            Some((if across || below < 0.0 { 0.0 } else { below }, above))
+        };
+        boxed(self.ends().map(square))
+    }
+
+    /// The maxima of groups.
+    pub(super) fn maxima(&self, groups: &Groups) -> Self {
+        let greatest = |ends: &[f64], group: &[usize]| {
+            let members = group.iter().map(|member| ends.get(*member).copied());
+            members.reduce(|a, b| Some(larger(a?, b?))).flatten()
+        };
+        boxed(groups.iter().map(|group| Some((greatest(&self.lower, group)?, greatest(&self.upper, group)?))))
+    }
+
     /// Contains the image under a function; NaN where that is beyond the budget.
     pub(super) fn image(&self, function: &Function) -> Self {
         let positive = |end: &f64| if *end > 0.0 { *end } else { 0.0 };
@@ -70,12 +106,16 @@ impl FloatBox {
             Function::Library(_) => {
                 let image =
                     |(lower, upper): (&f64, &f64)| function.image(&interval(*lower, *upper)?).map(|z| outward(&z));
-                let images = self.lower.iter().zip(&self.upper).map(|ends| image(ends).unwrap_or((f64::NAN, f64::NAN)));
-                let (lower, upper) = images.unzip();
-                Self::new(lower, upper)
+                boxed(self.ends().map(image))
             }
         }
     }
+}
+
+/// The box of some pairs of ends; NaN where there is none.
+fn boxed(ends: impl Iterator<Item = Option<(f64, f64)>>) -> FloatBox {
+    let (lower, upper) = ends.map(|ends| ends.unwrap_or((f64::NAN, f64::NAN))).unzip();
+    FloatBox::new(lower, upper)
 }
 
 /// The interval between two doubles.
@@ -88,6 +128,12 @@ pub(super) fn interval(lower: f64, upper: f64) -> Option<Interval> {
 fn outward(z: &Interval) -> (f64, f64) {
     let one = BigInt::one();
     (around(&z.lower, &one).0, around(&z.upper, &one).1)
+}
+
+/// The doubles around numbers of which these are rounded to nearest.
+fn hull<const N: usize>(rounded: [f64; N]) -> Option<(f64, f64)> {
+    let below = rounded.into_iter().reduce(|a, b| if a < b { a } else { b })?;
+    Some((below.next_down(), rounded.into_iter().reduce(larger)?.next_up()))
 }
 
 /// The larger of two numbers; NaN if the second is.

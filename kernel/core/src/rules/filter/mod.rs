@@ -8,6 +8,7 @@
 mod boxes;
 mod lines;
 mod pass;
+mod planes;
 mod refute;
 mod scope;
 #[cfg(test)]
@@ -18,12 +19,12 @@ pub use scope::FilterScope;
 
 use super::Problem;
 use crate::affine::Affine;
-use crate::filter::map::FloatMap;
+use crate::filter::map::{FloatMap, most_uses};
 use crate::filter::round::{LIMIT, around, down, nearest, up};
 use crate::filter::unit::rounds_to_nearest;
 use crate::func::Function;
 use crate::num::{Dyadic, Rational};
-use crate::program::{NodeId, Primitive};
+use crate::program::{Groups, NodeId, Primitive};
 use crate::property::{Row, Variable};
 use std::sync::Arc;
 
@@ -59,6 +60,8 @@ enum FloatPrimitive {
     Input,
     Affine { terms: Vec<Edge>, bias: Ends },
     Univariate { function: Function, argument: NodeId },
+    Product { left: NodeId, right: NodeId },
+    Max { argument: NodeId, groups: Groups },
 }
 
 /// A linear map of one parent; `number` counts the edges of the program.
@@ -74,6 +77,18 @@ struct Uses {
     /// Affine nodes and places among their terms.
     terms: Vec<(NodeId, usize)>,
     univariate: Vec<NodeId>,
+    /// Products and maxima; a square twice.
+    planes: Vec<NodeId>,
+    /// The most terms that the planes of these add to an entry.
+    plane_terms: usize,
+}
+
+impl Uses {
+    fn add_planes(&mut self, node: NodeId, terms: usize) -> Option<()> {
+        self.planes.push(node);
+        self.plane_terms = self.plane_terms.checked_add(terms)?;
+        Some(())
+    }
 }
 
 /// Numbers rounded down and up.
@@ -124,12 +139,23 @@ impl Filter {
                     uses.get_mut(*argument)?.univariate.push(id);
                     FloatPrimitive::Univariate { function: function.clone(), argument: *argument }
                 }
+                Primitive::Product { left, right } => {
+                    uses.get_mut(*left)?.add_planes(id, 1)?;
+                    uses.get_mut(*right)?.add_planes(id, 1)?;
+                    FloatPrimitive::Product { left: *left, right: *right }
+                }
+                Primitive::Max { argument, groups } => {
+                    let most = most_uses(groups.iter().flatten(), program.width(*argument))?;
+                    uses.get_mut(*argument)?.add_planes(id, most)?;
+                    FloatPrimitive::Max { argument: *argument, groups: groups.clone() }
+                }
             };
             constants = constants.checked_add(node.width)?.checked_add(1)?;
             nodes.push(FloatNode { width: node.width, terms: 0, primitive });
         }
         for (id, uses) in uses.iter().enumerate() {
-            let terms = uses.terms.iter().try_fold(uses.univariate.len(), |sum, (user, place)| {
+            let elementwise = uses.univariate.len().checked_add(uses.plane_terms)?;
+            let terms = uses.terms.iter().try_fold(elementwise, |sum, (user, place)| {
                 let FloatPrimitive::Affine { terms, .. } = &nodes.get(*user)?.primitive else { return None };
                 sum.checked_add(terms.get(*place)?.map.adjoint_terms)
             })?;

@@ -34,24 +34,24 @@ pub(super) struct Start<'a> {
 }
 
 /// The rows of one node.
-struct Rows {
-    entries: Vec<f64>,
+pub(super) struct Rows {
+    pub(super) entries: Vec<f64>,
     /// For each row the sum of the magnitudes of all terms that went into its entries, each times that of its coordinate's value.
-    reach: Vec<f64>,
+    pub(super) reach: Vec<f64>,
 }
 
-struct Pass<'a, const CHARGED: bool> {
-    filter: &'a Filter,
-    starts: &'a [Start<'a>],
+pub(super) struct Pass<'a, const CHARGED: bool> {
+    pub(super) filter: &'a Filter,
+    pub(super) starts: &'a [Start<'a>],
     nodes: Vec<Option<Rows>>,
     /// Memory of removed rows: fresh memory costs more than what is done with it.
     spare: Vec<Vec<f64>>,
-    constants: Vec<Constant>,
+    pub(super) constants: Vec<Constant>,
 }
 
 /// The constant of a row.
 #[derive(Clone, Default)]
-struct Constant {
+pub(super) struct Constant {
     value: f64,
     /// The sum of the magnitudes of its terms.
     magnitude: f64,
@@ -140,7 +140,7 @@ impl<const CHARGED: bool> Pass<'_, CHARGED> {
     }
 
     /// The rows of `node`, which are zero at first.
-    fn rows(&mut self, node: NodeId) -> Option<&mut Rows> {
+    pub(super) fn rows(&mut self, node: NodeId) -> Option<&mut Rows> {
         let (count, width) = (self.starts.len(), self.filter.width(node));
         let length = count.checked_mul(width)?;
         let spare = &mut self.spare;
@@ -162,6 +162,8 @@ impl<const CHARGED: bool> Pass<'_, CHARGED> {
             FloatPrimitive::Input => self.input(id, node.width, rows),
             FloatPrimitive::Affine { terms, bias } => self.affine(node.width, terms, bias, rows),
             FloatPrimitive::Univariate { function, argument } => self.univariate(id, function, *argument, rows),
+            FloatPrimitive::Product { left, right } => self.product(*left, *right, rows),
+            FloatPrimitive::Max { argument, groups } => self.max(*argument, groups, node.width, rows),
         }
     }
 
@@ -273,7 +275,7 @@ fn counted(terms: usize) -> f64 {
 }
 
 impl Constant {
-    fn add(&mut self, [value, magnitude, entries]: [f64; 3]) {
+    pub(super) fn add(&mut self, [value, magnitude, entries]: [f64; 3]) {
         self.value += value;
         self.magnitude += magnitude;
         self.entries += entries;

@@ -7,10 +7,11 @@ use super::refute::NodeSlopes;
 use super::{Edge, Ends, Filter, FloatPrimitive};
 use crate::filter::round::{down, power_of_two, up};
 use crate::filter::unit::rounds_to_nearest;
-use crate::func::Function;
-use crate::program::NodeId;
+use crate::program::{NodeId, Primitive};
 use crate::rules::RuleError;
+use crate::rules::planes::unsettled;
 use crate::rules::scope::{Literal, Side};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Rows of one backward pass.
@@ -55,20 +56,22 @@ impl FilterScope {
     /// As [`Scope::root`](crate::rules::Scope::root).
     ///
     /// # Errors
-    /// [`RuleError::NoSuch`] disjunct.
+    /// [`RuleError::NoSuch`] disjunct; [`RuleError::Undefined`], and what else DOMAIN refuses.
     pub fn root(filter: &Arc<Filter>, disjunct: Option<usize>) -> Result<Self, RuleError> {
         let problem = &filter.problem;
         let region = match disjunct {
             None => Some(Arc::clone(problem.region())),
             Some(disjunct) => problem.region_of(disjunct)?,
         };
+        // DOMAIN: its bounds hold here too, rounded outward.
+        let defined = problem.defined()?.iter().map(|bounds| Arc::new(FloatBox::around(bounds.intervals())));
         let mut scope = Self {
             filter: Arc::clone(filter),
             disjunct,
             literals: Vec::new(),
             empty: region.is_none(),
             in_range: true,
-            bounds: Vec::new(),
+            bounds: defined.collect(),
             reach: vec![Arc::default(); filter.edges],
             lines: vec![None; filter.nodes.len()],
         };
@@ -150,6 +153,11 @@ impl FilterScope {
                 FloatPrimitive::Univariate { function, argument } => {
                     self.bounds(*argument).ok_or(BROKEN)?.image(function)
                 }
+                FloatPrimitive::Product { left, right } if left == right => self.bounds(*left).ok_or(BROKEN)?.square(),
+                FloatPrimitive::Product { left, right } => {
+                    self.bounds(*left).ok_or(BROKEN)?.product(self.bounds(*right).ok_or(BROKEN)?)
+                }
+                FloatPrimitive::Max { argument, groups } => self.bounds(*argument).ok_or(BROKEN)?.maxima(groups),
             };
             let met = match known.get(id) {
                 None => computed,
@@ -234,15 +242,19 @@ impl FilterScope {
     ///
     /// # Errors
     /// [`RuleError::NoSuch`] node.
-    pub fn tighten_unstable(&mut self, node: NodeId, function: &Function) -> Result<(), RuleError> {
-        let open: Vec<_> = (0..self.filter.width(node))
-            .filter(|coordinate| self.bends(function, node, *coordinate))
-            .map(|coordinate| (coordinate, [Vec::new(), Vec::new()]))
-            .collect();
-        self.improve(node, &open)
+    pub fn tighten_unstable(&mut self, node: NodeId, consumer: &Primitive) -> Result<(), RuleError> {
+        let open = self.unsettled(node, consumer).into_iter().map(|coordinate| (coordinate, [Vec::new(), Vec::new()]));
+        self.improve(node, &open.collect::<Vec<_>>())
     }
 
-    /// As [`Scope::tighten`](crate::rules::Scope::tighten) for each of `coordinates` on which a function that takes `node` bends: row `i` of the slopes serves
+    /// As [`Scope::unsettled`](crate::rules::Scope::unsettled); none where bounds are not known.
+    fn unsettled(&self, node: NodeId, consumer: &Primitive) -> Vec<usize> {
+        let Some(bounds) = self.bounds(node) else { return Vec::new() };
+        let ends = |coordinate: usize| Some((*bounds.lower.get(coordinate)?, *bounds.upper.get(coordinate)?));
+        unsettled(consumer, bounds.lower.len(), ends, bends).unwrap_or_default()
+    }
+
+    /// As [`Scope::tighten`](crate::rules::Scope::tighten) for each of `coordinates` whose bounds matter to a node that takes `node`: row `i` of the slopes serves
     /// `coordinates[i]`, the first of a pair from below, the second from above.
     ///
     /// # Errors
@@ -254,22 +266,20 @@ impl FilterScope {
         slopes: &[(NodeSlopes<'_>, NodeSlopes<'_>)],
     ) -> Result<(), RuleError> {
         let filter = Arc::clone(&self.filter);
+        let uses = filter.uses.get(node).cloned().unwrap_or_default();
+        let consumers = uses.univariate.iter().chain(&uses.planes);
+        let consumers = consumers.filter_map(|id| filter.problem.program().nodes().get(*id));
+        let matter: BTreeSet<usize> =
+            consumers.flat_map(|consumer| self.unsettled(node, &consumer.primitive)).collect();
         let mut open = Vec::with_capacity(coordinates.len());
         for (row, coordinate) in coordinates.iter().enumerate() {
             let of_row = at_row(slopes, row);
             of_row.iter().flatten().try_for_each(|slopes| slopes.check(&filter))?;
-            let users = filter.uses.get(node).map_or(&[][..], |uses| &uses.univariate);
-            let functions = users.iter().filter_map(|user| filter.function(*user));
-            if functions.into_iter().any(|function| self.bends(function, node, *coordinate)) {
+            if matter.contains(coordinate) {
                 open.push((*coordinate, of_row));
             }
         }
         self.improve(node, &open)
-    }
-
-    fn bends(&self, function: &Function, node: NodeId, coordinate: usize) -> bool {
-        let ends = self.bounds(node).and_then(|b| Some((*b.lower.get(coordinate)?, *b.upper.get(coordinate)?)));
-        ends.is_some_and(|(lower, upper)| bends(function, lower, upper))
     }
 
     /// What [`FilterScope::tighten`] would find before it meets what is known, for any coordinates and whether functions bend there or not. `None` if a
