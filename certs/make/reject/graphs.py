@@ -24,6 +24,7 @@ def cases(make: Maker) -> None:
     numbers(make)
     superset(make)
     opaque(make)
+    domains(make)
 
 
 def order(make: Maker) -> None:
@@ -392,3 +393,22 @@ def opaque(make: Maker) -> None:
         changed = swapped(swapped(text, "torchlean.ir.v1", "certkern.ir.v1"), "relu", kind)
         changes = {"graph.json": changed}
         make.files("graph.opaque", kind, "small_relu", changes, f"{kind} for relu, bound again", again=True)
+
+
+def domains(make: Maker) -> None:
+    """`domain.unproved`, and what is not true of operators that are defined."""
+    lower = '"lower": [1, 1, 1, 1, 1, 1, 1, 1]'
+    for name, end, words in [
+        ("log", "-8", "a logarithm of what may be below 0"),
+        ("div", '"1/2"', "a divisor that may be 0, and a logarithm too"),
+    ]:
+        wider = lower.replace("[1", f"[{end}").replace(", 1", f", {end}")
+        make.text("domain.unproved", name, "domains", "property.json", lower, wider, f"{words}, bound again", again=True)
+    edits = {
+        "domains_bound": ("domains", '"1/2"', '"5/4"', "a bound that the first output passes"),
+        "attention_bound": ("attention", '"-5/2"', '"-5/4"', "a bound that the attention passes"),
+        "layernorm_bound": ("attention", '"-1/2"', '"3/4"', "a bound that the layer norm passes"),
+    }
+    for name, (sibling, old, new, words) in edits.items():
+        text = accepted(sibling)["property.json"].replace(old.encode(), new.encode(), 1)
+        make.files("leaf.unproved", name, sibling, {"property.json": text}, f"{words}, bound again", again=True)

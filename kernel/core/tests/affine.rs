@@ -29,14 +29,15 @@ fn random_convolution(random: &mut Random, odd: bool) -> Map {
 /// Every kind of map.
 fn random_map(random: &mut Random, odd: bool) -> Map {
     let width = 1 + random.below(5);
-    match random.below(6) {
+    match random.below(7) {
         0 => Map::Identity(width),
         1 => Map::Negation(width),
-        2 => {
+        2 => Map::Diagonal(numbers(random, width, odd)),
+        3 => {
             let mut source = |_| if random.chance(25) { None } else { Some(random.below(width)) };
             Map::Select((0..7).map(&mut source).collect(), width)
         }
-        3 => {
+        4 => {
             let (batch, rows, columns) = (1 + random.below(3), 1 + random.below(4), 1 + random.below(4));
             Map::Dense(batch, rows, columns, numbers(random, rows * columns, odd))
         }

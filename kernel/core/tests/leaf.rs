@@ -240,7 +240,7 @@ fn wild(random: &mut Random, net: &Net, reach: i64) -> Net {
     for op in &mut net.ops {
         if let Op::Affine(terms, _) = op {
             for (_, map) in terms {
-                if let Map::Dense(_, _, _, weight) | Map::Convolution(_, weight) = map {
+                if let Map::Dense(_, _, _, weight) | Map::Convolution(_, weight) | Map::Diagonal(weight) = map {
                     weight.iter_mut().for_each(|w| *w *= power(random.between(-reach, reach)));
                 }
             }

@@ -72,6 +72,7 @@ pub(crate) fn exact(shape: &[usize], values: &[Rational]) -> Tensor {
 pub(crate) enum Map {
     Identity(usize),
     Negation(usize),
+    Diagonal(Vec<Rational>),
     Select(Vec<Option<usize>>, usize),
     /// Copies, rows, columns, coefficients.
     Dense(usize, usize, usize, Vec<Rational>),
@@ -84,6 +85,7 @@ impl Map {
         match self {
             Self::Identity(_) => x.to_vec(),
             Self::Negation(_) => x.iter().map(|v| -v).collect(),
+            Self::Diagonal(factors) => x.iter().zip(factors).map(|(v, factor)| v * factor).collect(),
             Self::Select(sources, _) => {
                 sources.iter().map(|s| s.map_or_else(Rational::zero, |s| x[s].clone())).collect()
             }
@@ -105,6 +107,7 @@ impl Map {
         match self {
             Self::Identity(width) => Some(LinearMap::identity(*width)),
             Self::Negation(width) => Some(LinearMap::negation(*width)),
+            Self::Diagonal(factors) => LinearMap::diagonal(&tensor(&[factors.len()], factors)),
             Self::Select(sources, width) => LinearMap::select(sources.clone(), *width),
             Self::Dense(batch, rows, columns, w) => LinearMap::dense(&tensor(&[*rows, *columns], w), *batch),
             Self::Convolution(g, w) => {
@@ -117,6 +120,7 @@ impl Map {
     pub(crate) fn input_width(&self) -> usize {
         match self {
             Self::Identity(width) | Self::Negation(width) | Self::Select(_, width) => *width,
+            Self::Diagonal(factors) => factors.len(),
             Self::Dense(batch, _, columns, _) => batch * columns,
             Self::Convolution(g, _) => g.batch * g.in_channels * g.input.iter().product::<usize>(),
         }
@@ -125,6 +129,7 @@ impl Map {
     pub(crate) fn output_width(&self) -> usize {
         match self {
             Self::Identity(width) | Self::Negation(width) => *width,
+            Self::Diagonal(factors) => factors.len(),
             Self::Select(sources, _) => sources.len(),
             Self::Dense(batch, rows, _, _) => batch * rows,
             Self::Convolution(g, _) => g.batch * g.out_channels * g.output.iter().product::<usize>(),
@@ -293,7 +298,11 @@ pub(crate) fn random_net(random: &mut Random, odd: bool) -> Net {
     ops.push(Op::Affine(vec![(2, second)], Some(numbers(hidden, random))));
     ops.push(Op::Relu(3));
     // Residual sum: the first hidden value has two consumers, the second layer's too.
-    let sign = if random.chance(50) { Map::Identity(hidden) } else { Map::Negation(hidden) };
+    let sign = match random.below(3) {
+        0 => Map::Identity(hidden),
+        1 => Map::Negation(hidden),
+        _ => Map::Diagonal(numbers(hidden, random)),
+    };
     ops.push(Op::Affine(vec![(4, Map::Identity(hidden)), (2, sign)], None));
     // Concatenation of the sum and of some pre-activations.
     let width = hidden + 2;
@@ -321,7 +330,7 @@ pub(crate) fn mixed_net(random: &mut Random, odd: bool) -> Net {
     ops.push(Op::Relu(1));
     ops.push(Op::Product(1 + random.below(2), 1 + random.below(2)));
     ops.push(Op::Affine(
-        vec![(3, layer(hidden, hidden, random)), (1, Map::Identity(hidden))],
+        vec![(3, layer(hidden, hidden, random)), (1, Map::Diagonal(numbers(hidden, random)))],
         Some(numbers(hidden, random)),
     ));
     ops.push(Op::Relu(4));

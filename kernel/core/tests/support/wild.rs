@@ -124,9 +124,13 @@ impl Growing {
         for _ in 0..2 + random.below(3) {
             let parent = self.any(random);
             let parent = if self.widths[parent] == width && random.chance(70) { parent } else { first };
-            let (map, own) = match random.below(3) {
+            let (map, own) = match random.below(4) {
                 0 => self.dense(random, parent, width),
                 1 => (Map::Negation(width), self.heights[parent]),
+                2 => {
+                    let style = Style::random(random, self.heights[parent]);
+                    (Map::Diagonal(style.numbers(random, width)), self.heights[parent] + style.height())
+                }
                 _ => (Map::Identity(width), self.heights[parent]),
             };
             terms.push((parent, map));
