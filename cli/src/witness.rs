@@ -12,6 +12,7 @@ use crate::progress::Progress;
 use crate::source::Texts;
 use certkern_abcrown::Bundle;
 use certkern_claims::Files;
+use certkern_core::rules::RuleError;
 use certkern_counterexample::{Counterexample, Parts, Source};
 use certkern_graph::Graph;
 use certkern_seal::{Documents, Verdict};
@@ -181,7 +182,14 @@ impl Sources {
             return Err(Failure::Rejected(Reason::WitnessIrrational.into()));
         }
         let standing = documents.problem().standing(&counterexample.point());
-        let standing = standing.map_err(|_| Failure::Rejected(Reason::Internal("a point that fits").into()))?;
+        let standing = standing.map_err(|error| {
+            let reason = match error {
+                RuleError::Undefined { node, coordinate } => Reason::DomainUnproved { node, coordinate },
+                RuleError::DenominatorBits => Reason::Limit { name: "denominator-bits", limit: 1 << 14 },
+                _ => Reason::Internal("a point that fits"),
+            };
+            Failure::Rejected(reason.into())
+        })?;
         Ok(Examined::new(counterexample, standing, &documents))
     }
 

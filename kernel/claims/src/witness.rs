@@ -30,6 +30,7 @@ pub(crate) fn check(documents: &Documents, point: &[Rational]) -> Result<Judgeme
     let problem = documents.problem();
     match Judgement::witness(problem, point) {
         Ok(judgement) => Ok(judgement),
+        Err(RuleError::Undefined { node, coordinate }) => Err(Reason::DomainUnproved { node, coordinate }.into()),
         Err(RuleError::DenominatorBits) => Err(Reason::Limit { name: "denominator-bits", limit: 1 << 14 }.into()),
         Err(_) => {
             let standing = problem.standing(point).map_err(|_| Reason::Internal("a point that was checked"))?;

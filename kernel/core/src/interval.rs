@@ -7,6 +7,13 @@ use num_traits::One;
 /// Significant bits that ends keep when they are rounded outward.
 pub(crate) const PRECISION: u64 = 160;
 
+/// Ends that may be excessively close to zero are rounded outward to multiples of `2^FINEST`: a value such as `sigmoid(−10^12)` would make every sum
+/// with it long.
+const FINEST: i64 = -1024;
+
+/// Products of numbers that are not below `2^MAGNITUDE` are beyond the budget: repeated squares double their exponents.
+const MAGNITUDE: i64 = 4096;
+
 /// The numbers from `lower` to `upper`, both included. Empty if `lower > upper`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Interval {
@@ -50,6 +57,38 @@ impl Interval {
         }
         let divide = |value: &Dyadic| value.to_rational() / Rational::from_integer(divisor.clone());
         Self::around(&divide(&self.lower), &divide(&self.upper))
+    }
+
+    /// Contains `{a·b}`, with short ends; `None` if they are too large to be computed with.
+    #[must_use]
+    pub fn product(&self, other: &Self) -> Option<Self> {
+        let of = |a: &Dyadic| [a * &other.lower, a * &other.upper];
+        let [[a, b], [c, d]] = [of(&self.lower), of(&self.upper)];
+        let lower = a.clone().min(b.clone()).min(c.clone().min(d.clone()));
+        Self { lower, upper: a.max(b).max(c.max(d)) }.tamed()
+    }
+
+    /// Contains `{a·a}`; see [`Interval::product`].
+    #[must_use]
+    pub fn square(&self) -> Option<Self> {
+        let (a, b) = (&self.lower * &self.lower, &self.upper * &self.upper);
+        let across = !self.lower.is_positive() && !self.upper.is_negative();
+        let lower = if across { Dyadic::zero() } else { a.clone().min(b.clone()) };
+        Self { lower, upper: a.max(b) }.tamed()
+    }
+
+    /// The same interval or slightly more, with short ends that are not excessively close to zero; `None` if one is excessively large.
+    fn tamed(&self) -> Option<Self> {
+        let large = |end: &Dyadic| end.magnitude().is_some_and(|magnitude| magnitude > MAGNITUDE);
+        (!large(&self.lower) && !large(&self.upper)).then(|| self.coarse().outward())
+    }
+
+    /// The same interval or slightly more, with ends that are multiples of `2^FINEST`.
+    #[must_use]
+    pub(crate) fn coarse(&self) -> Self {
+        let floor =
+            |x: &Dyadic| if x.exponent() < FINEST { Dyadic::new(x.floor_at(FINEST), FINEST) } else { x.clone() };
+        Self { lower: floor(&self.lower), upper: -floor(&-&self.upper) }
     }
 
     /// The same interval or slightly more, with short ends.

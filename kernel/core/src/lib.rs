@@ -47,3 +47,5 @@ pub mod property;
 pub mod region;
 pub mod rules;
 pub mod tensor;
+
+pub use point::NoValue;

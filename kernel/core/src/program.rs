@@ -29,6 +29,53 @@ pub enum Primitive {
         /// The node that it is applied to.
         argument: NodeId,
     },
+    /// The product of two earlier nodes of the same width, coordinate by coordinate. They may be one node.
+    Product {
+        /// One factor.
+        left: NodeId,
+        /// The other.
+        right: NodeId,
+    },
+    /// The greatest of some coordinates of an earlier node, for each coordinate.
+    Max {
+        /// The node whose coordinates are compared.
+        argument: NodeId,
+        /// For each coordinate those that it is the greatest of.
+        groups: Groups,
+    },
+}
+
+/// Lists of coordinates of one node.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Groups {
+    /// Where each list ends among the members.
+    ends: Vec<usize>,
+    members: Vec<usize>,
+}
+
+impl Groups {
+    /// These lists, in order.
+    #[must_use]
+    pub fn new(lists: impl IntoIterator<Item: IntoIterator<Item = usize>>) -> Self {
+        let mut groups = Self::default();
+        for list in lists {
+            groups.members.extend(list);
+            groups.ends.push(groups.members.len());
+        }
+        groups
+    }
+
+    /// The lists.
+    pub fn iter(&self) -> impl Iterator<Item = &[usize]> {
+        let starts = std::iter::once(0).chain(self.ends.iter().copied());
+        starts.zip(&self.ends).map(|(start, end)| self.members.get(start..*end).unwrap_or_default())
+    }
+
+    /// Whether there are `count` lists, none of them empty, of coordinates below `width`.
+    fn fit(&self, count: usize, width: usize) -> bool {
+        let nonempty = self.iter().all(|group| !group.is_empty());
+        nonempty && self.ends.len() == count && self.members.iter().all(|member| *member < width)
+    }
 }
 
 /// A program: one input, nodes in evaluation order, and the nodes that make up the output, in order.
@@ -48,6 +95,8 @@ pub enum ProgramError {
     Order(NodeId),
     /// A node at this place does not fit the widths of its arguments.
     Width(NodeId),
+    /// A maximum at this place has not one non-empty list for each coordinate, or lists a coordinate that its argument does not have.
+    Groups(NodeId),
     /// An output that is no node, or no output at all.
     Output,
 }
@@ -80,6 +129,16 @@ impl Program {
                 Primitive::Univariate { argument, .. } => {
                     if width_of(*argument)? != node.width {
                         return Err(ProgramError::Width(id));
+                    }
+                }
+                Primitive::Product { left, right } => {
+                    if (width_of(*left)?, width_of(*right)?) != (node.width, node.width) {
+                        return Err(ProgramError::Width(id));
+                    }
+                }
+                Primitive::Max { argument, groups } => {
+                    if !groups.fit(node.width, width_of(*argument)?) {
+                        return Err(ProgramError::Groups(id));
                     }
                 }
             }

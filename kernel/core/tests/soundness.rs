@@ -6,8 +6,8 @@ use certkern_core::func::Function;
 use certkern_core::num::Rational;
 use certkern_core::rules::{RuleError, Scope};
 use num_traits::Zero;
-use support::case::{Case, case};
-use support::{Random, q};
+use support::case::{Case, case_of};
+use support::{Net, Random, mixed_net, q, random_net};
 
 /// What a run has seen, so that a test can tell that it tested something.
 #[derive(Default)]
@@ -100,11 +100,12 @@ fn explore(random: &mut Random, case: &Case, mut scope: Scope, disjunct: usize, 
     }
 }
 
-fn trials(odd: bool, seeds: std::ops::Range<u64>) -> Seen {
+fn trials(net: fn(&mut Random, bool) -> Net, odd: bool, seeds: std::ops::Range<u64>) -> Seen {
     let mut seen = Seen::default();
     for seed in seeds {
         let mut random = Random::new(seed);
-        let case = case(&mut random, odd);
+        let net = net(&mut random, odd);
+        let case = case_of(&mut random, net, odd);
         let digits = [1, 2, 3, 64][random.below(4)];
         for disjunct in 0..case.problem.property().disjuncts.len() {
             // On the disjunct's own region, or on the whole region with bounds that serve every disjunct.
@@ -121,12 +122,20 @@ fn trials(odd: bool, seeds: std::ops::Range<u64>) -> Seen {
 
 #[test]
 fn no_judgement_where_a_counterexample_is_known_dyadic() {
-    let seen = trials(false, 0..1500);
+    let seen = trials(random_net, false, 0..1500);
     assert!(seen.refuted > 500 && seen.unproved > 5000 && seen.empty > 100 && seen.at_threshold > 1000);
 }
 
 #[test]
 fn no_judgement_where_a_counterexample_is_known_with_thirds_and_tenths() {
-    let seen = trials(true, 10_000..11_500);
+    let seen = trials(random_net, true, 10_000..11_500);
     assert!(seen.refuted > 500 && seen.unproved > 5000 && seen.empty > 100 && seen.at_threshold > 1000);
+}
+
+#[test]
+fn no_judgement_where_a_counterexample_is_known_of_products_and_maxima() {
+    for odd in [false, true] {
+        let seen = trials(mixed_net, odd, 20_000..20_700);
+        assert!(seen.refuted > 200 && seen.unproved > 2000 && seen.empty > 40 && seen.at_threshold > 400);
+    }
 }

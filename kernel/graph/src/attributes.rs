@@ -21,6 +21,8 @@ pub(crate) struct AttributeSpec {
     pub(crate) kind: AttributeKind,
     /// What an absent attribute means; `None` where it may not be absent.
     pub(crate) default: Option<Default>,
+    /// Whether `torchlean.ir.v1` does not know it.
+    pub(crate) extension: bool,
 }
 
 /// The value of an absent attribute, from the shapes and the attributes that were written.
@@ -33,22 +35,38 @@ pub(crate) enum AttributeKind {
     Number,
     /// A list of numbers.
     List,
+    /// A Boolean, held as the number 0 or 1.
+    Flag,
 }
 
 /// A required number.
 pub(crate) const fn number(name: &'static str) -> AttributeSpec {
-    AttributeSpec { name, kind: AttributeKind::Number, default: None }
+    required(name, AttributeKind::Number)
 }
 
 /// A required list.
 pub(crate) const fn list(name: &'static str) -> AttributeSpec {
-    AttributeSpec { name, kind: AttributeKind::List, default: None }
+    required(name, AttributeKind::List)
+}
+
+/// A required Boolean.
+pub(crate) const fn flag(name: &'static str) -> AttributeSpec {
+    required(name, AttributeKind::Flag)
+}
+
+const fn required(name: &'static str, kind: AttributeKind) -> AttributeSpec {
+    AttributeSpec { name, kind, default: None, extension: false }
 }
 
 impl AttributeSpec {
     /// The same attribute, which may be absent.
     pub(crate) const fn or(self, default: Default) -> Self {
-        Self { name: self.name, kind: self.kind, default: Some(default) }
+        Self { default: Some(default), ..self }
+    }
+
+    /// The same attribute, which `torchlean.ir.v1` does not know.
+    pub(crate) const fn extension(self) -> Self {
+        Self { extension: true, ..self }
     }
 }
 
@@ -83,6 +101,11 @@ impl Attributes {
             Some(Attribute::List(values)) => Ok(values),
             _ => Err(Refusal::Internal("a list that the operator's table does not list")),
         }
+    }
+
+    /// A Boolean that the operator's table promises.
+    pub(crate) fn flag(&self, name: &str) -> Result<bool, Refusal> {
+        self.number(name).map(|value| value == 1)
     }
 
     /// All attributes by ascending name.

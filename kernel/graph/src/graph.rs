@@ -1,7 +1,7 @@
 //! The graph: well-shaped by construction.
 
 use crate::attributes::{Attribute, Attributes};
-use crate::lowering::Lowering;
+use crate::lowering::{Lowering, MOST_RESERVED};
 use crate::ops::{Operator, Shapes, Site};
 use crate::read;
 use crate::shape;
@@ -14,7 +14,7 @@ use certkern_wire::{Limits, Reason, Rejection};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// A graph of `torchlean.ir.v1` with its numbers. The only constructors are [`Graph::read`] and [`Graph::of_json`], so whoever holds a graph knows:
+/// A graph of `torchlean.ir.v1` or `certkern.ir.v1` with its numbers. The only constructors are [`Graph::read`] and [`Graph::of_json`], so whoever holds a graph knows:
 /// node ids are places and parents are earlier; there is one input; every operator is known and has its arity, its
 /// attributes in range and its numbers in the right shape; every declared shape is the one that the operator makes of
 /// its parents' shapes; every tensor has elements, and not more than the limits; outputs exist.
@@ -114,14 +114,21 @@ impl Graph {
     /// The meaning: a program of primitives in real arithmetic (PROGRAM in the rules).
     ///
     /// # Errors
-    /// [`Reason::Internal`] if a lowering does not fit its own shapes, which the check of the graph excludes.
+    /// [`Reason::GraphOpaque`] at the first node that has no meaning here; [`Reason::Internal`] if a lowering does not fit its own shapes, which the check of the graph excludes.
     pub fn lower(&self) -> Result<Lowered, Rejection> {
         const UNFIT: Reason = Reason::Internal("a lowering that does not fit its shapes");
         let mut program = Lowering::default();
         let mut values: Vec<NodeId> = Vec::with_capacity(self.nodes.len());
-        for node in &self.nodes {
+        for (id, node) in self.nodes.iter().enumerate() {
+            if let Some(detail) = node.operator.opaque {
+                return Err(Reason::GraphOpaque { node: id, kind: node.kind(), detail }.into());
+            }
             let value = self.value(node, &values, &mut program);
             let value = value.filter(|value| program.width(*value) == Some(node.width()));
+            if program.is_exhausted() {
+                let limit = u64::try_from(MOST_RESERVED).unwrap_or(u64::MAX);
+                return Err(Reason::Limit { name: "graph-elements", limit }.into());
+            }
             values.push(value.ok_or(UNFIT)?);
         }
         let outputs = self.outputs.iter().map(|id| values.get(*id).copied()).collect::<Option<_>>().ok_or(UNFIT)?;

@@ -1,4 +1,4 @@
-//! The graph language `torchlean.ir.v1`: a [`Graph`] is well-shaped because its only constructor runs the whole check.
+//! The graph language `torchlean.ir.v1` and its superset `certkern.ir.v1`: a [`Graph`] is well-shaped because its only constructor runs the whole check.
 //!
 //! One operator is one file in `ops/`: its spelling, attributes, payload, shape rule and meaning. The meaning of a
 //! graph is a program of primitives ([`Graph::lower`]), in real arithmetic on the exact numbers of the payload.

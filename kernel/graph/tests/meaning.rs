@@ -65,6 +65,14 @@ fn evaluate(program: &Program, input: &[i64]) -> Vec<Vec<i64>> {
             Primitive::Univariate { function, argument } => {
                 values[*argument].iter().map(|z| function.image(&Interval::point(z.lower.clone())).unwrap()).collect()
             }
+            Primitive::Product { left, right } => {
+                let factors = values[*left].iter().zip(&values[*right]);
+                factors.map(|(a, b)| Interval::point(&a.lower * &b.lower)).collect()
+            }
+            Primitive::Max { argument, groups } => {
+                let greatest = |group: &[usize]| group.iter().map(|m| values[*argument][*m].lower.clone()).max();
+                groups.iter().map(|group| Interval::point(greatest(group).unwrap())).collect()
+            }
         };
         values.push(value);
     }

@@ -174,6 +174,15 @@ pub enum Reason {
         /// What is wrong.
         detail: String,
     },
+    /// `graph.opaque`: an operator that no claim about values can use.
+    GraphOpaque {
+        /// The node.
+        node: usize,
+        /// Its operator.
+        kind: &'static str,
+        /// Why.
+        detail: &'static str,
+    },
     // ---- bundle and binding ----
     /// `bundle.format`: not a format or kind that is known.
     BundleFormat {
@@ -239,6 +248,13 @@ pub enum Reason {
         disjunct: usize,
         /// The bound that was reached.
         bound: String,
+    },
+    /// `domain.unproved`: interval bounds on the region, or at the point, do not show that the function of this value of the lowered program is defined.
+    DomainUnproved {
+        /// The value of the lowered program.
+        node: usize,
+        /// The coordinate in it.
+        coordinate: usize,
     },
     /// `witness.region`: the point lies outside the region, by this much in this coordinate.
     WitnessRegion {
@@ -475,6 +491,7 @@ impl Reason {
             Self::GraphInput(_) => "graph.input",
             Self::GraphOutput(_) => "graph.output",
             Self::GraphUnsupportedOp { .. } => "graph.unsupported-op",
+            Self::GraphOpaque { .. } => "graph.opaque",
             Self::GraphArity { .. } => "graph.arity",
             Self::GraphAttribute { .. } => "graph.attribute",
             Self::GraphShapeRule { .. } => "graph.shape-rule",
@@ -491,6 +508,7 @@ impl Reason {
             Self::HintShape(_) => "hint.shape",
             Self::HintDomain(_) => "hint.domain",
             Self::LeafUnproved { .. } => "leaf.unproved",
+            Self::DomainUnproved { .. } => "domain.unproved",
             Self::WitnessRegion { .. } => "witness.region",
             Self::WitnessProperty { .. } => "witness.property",
             Self::WitnessIrrational => "witness.irrational",
@@ -510,7 +528,9 @@ impl Reason {
     pub fn class(&self) -> Class {
         match self {
             Self::LeafUnproved { .. } | Self::WitnessRegion { .. } | Self::WitnessProperty { .. } => Class::Unproved,
-            Self::EnclosureUnproved(_) | Self::EnclosureUndefined { .. } => Class::Unproved,
+            Self::DomainUnproved { .. } | Self::EnclosureUnproved(_) | Self::EnclosureUndefined { .. } => {
+                Class::Unproved
+            }
             Self::EnclosureRefuted { .. } => Class::Refuted,
             Self::Limit { .. } => Class::Limit,
             Self::Internal(_) => Class::Internal,

@@ -163,6 +163,9 @@ impl Reason {
                 "IR graph: node {node}: outShape mismatch: inferred={inferred:?}, declared={declared:?} \
                  (Node(id={node}, kind={kind}, parents=#{parents:?}, outShape={declared:?}))"
             ),
+            Self::GraphOpaque { node, kind, detail } => {
+                write!(f, "node {node}: no claim about values can use `{kind}`: {detail}")
+            }
             Self::GraphPayload { node, field, detail } => {
                 write!(f, "payload of node {node}, field `{}`: {}", s(field), s(detail))
             }
@@ -213,6 +216,10 @@ impl Reason {
                 f,
                 "not refuted, the bound reached is {} and must be above zero; split further or give better slopes",
                 s(bound)
+            ),
+            Self::DomainUnproved { node, coordinate } => write!(
+                f,
+                "value {node} of the lowered network is not shown to be defined at coordinate {coordinate}: interval bounds of its argument leave the domain of its function"
             ),
             Self::WitnessRegion { coordinate, miss } => {
                 write!(f, "no witness: input coordinate {coordinate} lies outside the region by {}", s(miss))

@@ -24,6 +24,10 @@ fn graph_faults_read_as_in_the_neighbour() {
             Reason::GraphUnsupportedOp { node: 1, kind: "sort".to_owned() },
             "PyTorch graph import: node[1]: unsupported TorchLean IR op kind `sort`",
         ),
+        (
+            Reason::GraphOpaque { node: 3, kind: "sign", detail: "it is not continuous" },
+            "node 3: no claim about values can use `sign`: it is not continuous",
+        ),
         (Reason::GraphParentOrder { node: 1, parent: 2 }, "PyTorch graph import: node[1]: parent id 2 is not < 1"),
     ];
     for (reason, text) in table {

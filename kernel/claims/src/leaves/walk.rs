@@ -141,6 +141,10 @@ pub(super) fn rejected(error: &RuleError, at: Option<At>) -> Rejection {
         (RuleError::RowLength, _) => Reason::Limit { name: "row-length", limit: 1 << 21 },
         (RuleError::Budget, _) => Reason::Limit { name: "function-bits", limit: 1 << 15 },
         (RuleError::DenominatorBits, _) => Reason::Limit { name: "denominator-bits", limit: 1 << 14 },
+        (RuleError::Undefined { node, coordinate }, _) => {
+            Reason::DomainUnproved { node: *node, coordinate: *coordinate }
+        }
+        (RuleError::Irrational(_), _) => Reason::WitnessIrrational,
         (RuleError::Mismatch(what) | RuleError::Internal(what), _) => Reason::Internal(what),
         (RuleError::Unproved(_), None) => Reason::Internal("a bound without a leaf"),
     };

@@ -1,7 +1,7 @@
 //! Linear maps: forward over intervals (IBP), adjoint over rows (BACK).
 
 use super::convolution::{Convolution, volume};
-use super::matrix;
+use super::{matrix, over_one_denominator};
 use crate::interval::Interval;
 use crate::num::{Dyadic, Matrix, Planes};
 use crate::tensor::Tensor;
@@ -27,6 +27,8 @@ pub struct LinearMap {
 pub(crate) enum Kind {
     /// `factor · x`.
     Multiple { factor: BigInt },
+    /// `factors[i] · x[i]`.
+    Diagonal { factors: Vec<Dyadic> },
     /// `factor · x[sources[i]]`, zero where `None`.
     Select { sources: Vec<Option<usize>>, factor: BigInt },
     /// `batch` copies of a matrix.
@@ -48,6 +50,14 @@ impl LinearMap {
     pub fn negation(width: usize) -> Self {
         let kind = Kind::Multiple { factor: -BigInt::one() };
         Self { input_width: width, output_width: width, denominator: BigInt::one(), kind }
+    }
+
+    /// `factors[i] · x[i]`.
+    #[must_use]
+    pub fn diagonal(factors: &Tensor) -> Option<Self> {
+        let (denominator, factors) = over_one_denominator(factors)?;
+        let width = factors.len();
+        Some(Self { input_width: width, output_width: width, denominator, kind: Kind::Diagonal { factors } })
     }
 
     /// `x[sources[i]]`, zero where `None`; `None` if a source is no coordinate of the input.
@@ -131,6 +141,7 @@ impl LinearMap {
         };
         let kind = match self.kind {
             Kind::Multiple { factor: own } => Kind::Multiple { factor: own * &factor },
+            Kind::Diagonal { factors } => Kind::Diagonal { factors: factors.iter().map(|own| own * &exact).collect() },
             Kind::Select { sources, factor: own } => Kind::Select { sources, factor: own * &factor },
             Kind::Dense { batch, matrix } => Kind::Dense { batch, matrix: scaled(matrix)? },
             Kind::Convolution { geometry, taps, matrix } => {
@@ -149,6 +160,11 @@ impl LinearMap {
             Kind::Multiple { factor } => {
                 let factor = Dyadic::new(factor.clone(), 0);
                 sums.iter_mut().zip(input).for_each(|(sum, z)| *sum = sum.plus(&z.times(&factor)).outward());
+                Some(())
+            }
+            Kind::Diagonal { factors } => {
+                let scaled = input.iter().zip(factors).map(|(z, factor)| z.times(factor));
+                sums.iter_mut().zip(scaled).for_each(|(sum, z)| *sum = sum.plus(&z).outward());
                 Some(())
             }
             Kind::Select { sources, factor } => {
@@ -180,6 +196,7 @@ impl LinearMap {
             let mut fits = Some(());
             match &self.kind {
                 Kind::Multiple { factor } => fits = add(output, Some(Dyadic::new(factor.clone(), 0))),
+                Kind::Diagonal { factors } => fits = add(output, factors.get(output).cloned()),
                 Kind::Select { sources, factor } => {
                     if let Some(source) = sources.get(output)? {
                         fits = add(*source, Some(Dyadic::new(factor.clone(), 0)));
@@ -206,6 +223,10 @@ impl LinearMap {
         }
         match &self.kind {
             Kind::Multiple { factor } => multiple(row, factor),
+            Kind::Diagonal { factors } => {
+                let scaled = factors.iter().enumerate().map(|(j, factor)| row.get(j).map(|entry| &entry * factor));
+                scaled.collect::<Option<Vec<_>>>().map(|entries| Planes::exact(&entries))
+            }
             Kind::Select { sources, factor } => multiple(&row.scatter(sources, self.input_width)?, factor),
             Kind::Dense { batch, matrix } => matrix.adjoint(row, *batch),
             Kind::Convolution { geometry, taps, matrix } => {

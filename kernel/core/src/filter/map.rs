@@ -25,6 +25,7 @@ pub(crate) struct FloatMap {
 #[derive(Debug)]
 enum Kind {
     Multiple { factor: f64 },
+    Diagonal { factors: Vec<f64> },
     Select { sources: Vec<Option<usize>>, factor: f64 },
     Dense { columns: usize, weights: Vec<f64>, packed: Packed },
     Convolution { lengths: Lengths, spans: Vec<Span>, weights: Vec<f64>, transposed: Vec<f64> },
@@ -47,6 +48,10 @@ impl FloatMap {
         let factor = |factor: &BigInt| nearest(&Dyadic::new(factor.clone(), 0), denominator);
         let (kind, image_terms, adjoint_terms) = match map.kind() {
             Exact::Multiple { factor: own } => (Kind::Multiple { factor: factor(own)? }, 1, 1),
+            Exact::Diagonal { factors } => {
+                let factors = factors.iter().map(|own| nearest(own, denominator)).collect::<Option<_>>()?;
+                (Kind::Diagonal { factors }, 1, 1)
+            }
             Exact::Select { sources, factor: own } => {
                 let mut uses = vec![0_usize; input];
                 for source in sources.iter().flatten() {
@@ -87,6 +92,10 @@ impl FloatMap {
         let sized = |factor: f64| if absolute { factor.abs() } else { factor };
         match &self.kind {
             Kind::Multiple { factor } => add_multiple(sized(*factor), input, image),
+            Kind::Diagonal { factors } => {
+                let products = input.iter().zip(factors).map(|(value, factor)| sized(*factor) * value);
+                image.iter_mut().zip(products).for_each(|(sum, product)| *sum += product);
+            }
             Kind::Select { sources, factor } => {
                 for (sum, source) in image.iter_mut().zip(sources) {
                     if let Some(value) = source.and_then(|source| input.get(source)) {
@@ -118,6 +127,13 @@ impl FloatMap {
         }
         match &self.kind {
             Kind::Multiple { factor } => add_multiple(*factor, rows, sums),
+            Kind::Diagonal { factors } => {
+                let width = self.input.max(1);
+                for (row, sums) in rows.chunks(width).zip(sums.chunks_mut(width)) {
+                    let products = row.iter().zip(factors).map(|(entry, factor)| factor * entry);
+                    sums.iter_mut().zip(products).for_each(|(sum, product)| *sum += product);
+                }
+            }
             Kind::Select { sources, factor } => {
                 let rows = rows.chunks(self.output.max(1)).zip(sums.chunks_mut(self.input.max(1)));
                 for (row, sums) in rows {
@@ -145,6 +161,7 @@ impl FloatMap {
         }
         match &self.kind {
             Kind::Multiple { factor } => *sums.get_mut(output)? += factor * value,
+            Kind::Diagonal { factors } => *sums.get_mut(output)? += factors.get(output)? * value,
             Kind::Select { sources, factor } => {
                 if let Some(source) = sources.get(output)? {
                     *sums.get_mut(*source)? += factor * value;

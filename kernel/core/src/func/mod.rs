@@ -155,14 +155,6 @@ pub enum Function {
 /// Bits of enclosures of values, and of slopes, which need not be good.
 const VALUE_BITS: u64 = 128;
 const SLOPE_BITS: u64 = 48;
-/// Their ends are rounded outward to multiples of `2^FINEST`: a value such as `sigmoid(−10^12)` would make every sum with it long.
-const FINEST: i64 = -1024;
-
-/// The interval with ends that are multiples of `2^FINEST`.
-fn coarse(z: &Interval) -> Interval {
-    let floor = |x: &Dyadic| if x.exponent() < FINEST { Dyadic::new(x.floor_at(FINEST), FINEST) } else { x.clone() };
-    Interval { lower: floor(&z.lower), upper: -floor(&-&z.upper) }
-}
 
 impl Univariate for Function {
     fn value(&self, z: &Ball) -> Option<Ball> {
@@ -170,7 +162,7 @@ impl Univariate for Function {
             Self::Relu => Some(relu::enclosure(z)),
             Self::Library(function) => {
                 let value = function.value(z, VALUE_BITS).ok()?;
-                let value = coarse(&Interval { lower: value.lower(), upper: value.upper() });
+                let value = Interval { lower: value.lower(), upper: value.upper() }.coarse();
                 Ball::between(&value.lower, &value.upper)
             }
         }
@@ -181,7 +173,7 @@ impl Univariate for Function {
             Self::Relu => Some(relu::derivative(place)),
             Self::Library(function) => {
                 let z = Interval { lower: z.lower(), upper: z.upper() };
-                let slope = coarse(&function.derivative(&z, place, piece, SLOPE_BITS).ok()?);
+                let slope = function.derivative(&z, place, piece, SLOPE_BITS).ok()?.coarse();
                 Ball::around(&slope.lower, &slope.upper)
             }
         }
@@ -203,12 +195,21 @@ impl Function {
         function.is_total().then(|| Self::Library(Arc::new(function)))
     }
 
+    /// Whether it is defined on all of an interval (DOMAIN).
+    #[must_use]
+    pub fn is_defined_on(&self, z: &Interval) -> bool {
+        match self {
+            Self::Relu => true,
+            Self::Library(function) => function.is_defined_on(z),
+        }
+    }
+
     /// Contains the values on an interval (IBP); `None` if that is beyond the budget.
     #[must_use]
     pub fn image(&self, z: &Interval) -> Option<Interval> {
         match self {
             Self::Relu => Some(Interval { lower: relu::value(&z.lower), upper: relu::value(&z.upper) }),
-            Self::Library(function) => function.image(z, VALUE_BITS).ok().as_ref().map(coarse),
+            Self::Library(function) => function.image(z, VALUE_BITS).ok().as_ref().map(Interval::coarse),
         }
     }
 

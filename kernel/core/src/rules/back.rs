@@ -3,14 +3,15 @@
 //! Invariant of a pass: `c·z + constant ≥ Σ_v rows[v]·v(x) + d` for every `x` of the scope. Every step keeps it; at the end only the input's row is left.
 
 use super::RuleError;
-use super::lines::{Lines, SLOPE_EXPONENT};
+use super::lines::{INTERCEPT_DIGITS, Lines, SLOPE_EXPONENT};
+use super::planes::{MaxPlanes, ProductPlanes};
 use super::quotient::Quotient;
 use super::scope::{Scope, Side};
 use crate::affine::Affine;
 use crate::func::Function;
 use crate::num::denominator::common_denominator;
 use crate::num::{Dyadic, Planes, Rational};
-use crate::program::{NodeId, Primitive, Program};
+use crate::program::{Groups, NodeId, Primitive, Program};
 use crate::property::{Row, Variable};
 use num_bigint::BigInt;
 use num_integer::Integer;
@@ -203,6 +204,8 @@ impl Pass<'_> {
                 Primitive::Input => at_input = region.minimum(&row).ok_or(RuleError::RowLength)?,
                 Primitive::Affine(affine) => self.affine(id, affine, row)?,
                 Primitive::Univariate { function, argument } => self.univariate(id, function, *argument, &row)?,
+                Primitive::Product { left, right } => self.product(*left, *right, &row)?,
+                Primitive::Max { argument, groups } => self.max(*argument, groups, &row)?,
             }
         }
         if self.rows.iter().any(Option::is_some) {
@@ -296,12 +299,48 @@ impl Pass<'_> {
                 &own
             }
         };
-        let slopes = lines.lower_slopes.iter().zip(&lines.upper_slopes);
-        let factors: Vec<i64> =
-            row.negative().zip(slopes).map(|(negative, (low, high))| if negative { *high } else { *low }).collect();
-        let below = row.dot_where(&lines.lower_intercepts, |negative| !negative).ok_or(RuleError::RowLength)?;
-        let above = row.dot_where(&lines.upper_intercepts, |negative| negative).ok_or(RuleError::RowLength)?;
-        self.d = self.d.sum_down(&below).sum_down(&above);
+        let factors = chosen(row, &lines.lower_slopes, &lines.upper_slopes);
+        self.constants(row, Some(&lines.lower_intercepts), &lines.upper_intercepts)?;
         self.add(argument, row.times(&factors, SLOPE_EXPONENT))
     }
+
+    /// Adds the constants of lines or planes: lower ones where the entry is not negative, upper ones where it is.
+    fn constants(&mut self, row: &Planes, lower: Option<&Planes>, upper: &Planes) -> Result<(), RuleError> {
+        if let Some(lower) = lower {
+            let below = row.dot_where(lower, |negative| !negative).ok_or(RuleError::RowLength)?;
+            self.d = self.d.sum_down(&below);
+        }
+        let above = row.dot_where(upper, |negative| negative).ok_or(RuleError::RowLength)?;
+        self.d = self.d.sum_down(&above);
+        Ok(())
+    }
+
+    /// PRODUCT: a lower plane where the stored entry is not negative, an upper plane where it is.
+    fn product(&mut self, left: NodeId, right: NodeId, row: &Planes) -> Result<(), RuleError> {
+        let (p, q) = (self.scope.bounds(left)?, self.scope.bounds(right)?);
+        let planes = ProductPlanes::new(p.intervals(), q.intervals(), left == right);
+        self.constants(row, Some(&planes.below), &planes.above)?;
+        for (parent, slopes) in [(left, &planes.left), (right, &planes.right)] {
+            let factors = chosen(row, &slopes.lower, &slopes.upper);
+            self.add(parent, row.times(&factors, slopes.exponent))?;
+        }
+        Ok(())
+    }
+
+    /// MAX: likewise. The constants of lower planes are zero.
+    fn max(&mut self, argument: NodeId, groups: &Groups, row: &Planes) -> Result<(), RuleError> {
+        let bounds = self.scope.bounds(argument)?.intervals();
+        let planes = MaxPlanes::new(bounds, groups).ok_or(RuleError::Internal("a maximum over what is not there"))?;
+        self.constants(row, None, &Planes::ceil(&planes.above, INTERCEPT_DIGITS))?;
+        let factors = chosen(row, &planes.lower_slopes, &planes.upper_slopes);
+        let members = chosen(row, &planes.lower_members, &planes.upper_members);
+        let scattered = row.times(&factors, SLOPE_EXPONENT).scatter(&members, bounds.len());
+        self.add(argument, scattered.ok_or(RuleError::RowLength)?)
+    }
+}
+
+/// For each entry of a row what belongs to its sign.
+fn chosen<T: Copy>(row: &Planes, lower: &[T], upper: &[T]) -> Vec<T> {
+    let sides = lower.iter().zip(upper);
+    row.negative().zip(sides).map(|(negative, (low, high))| if negative { *high } else { *low }).collect()
 }

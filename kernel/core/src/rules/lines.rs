@@ -14,7 +14,7 @@ use num_traits::ToPrimitive;
 pub(super) const SLOPE_EXPONENT: i64 = -40;
 
 /// Digits that intercepts keep before they are rounded outward.
-const INTERCEPT_DIGITS: usize = 4;
+pub(super) const INTERCEPT_DIGITS: usize = 4;
 
 /// A lower and an upper line for each coordinate.
 #[derive(Debug)]
@@ -141,7 +141,7 @@ fn best(interval: &Interval, below: bool, lines: impl Iterator<Item = Option<Lin
 }
 
 /// `⌊rise / run⌋` in units of `2^SLOPE_EXPONENT`; zero without a run.
-fn chord(rise: &Dyadic, run: &Dyadic) -> Dyadic {
+pub(super) fn chord(rise: &Dyadic, run: &Dyadic) -> Dyadic {
     if !run.is_positive() {
         return Dyadic::zero();
     }
@@ -151,7 +151,7 @@ fn chord(rise: &Dyadic, run: &Dyadic) -> Dyadic {
 }
 
 /// The slope as a multiple of `2^SLOPE_EXPONENT` within `±2^52`.
-fn quantized(slope: &Dyadic) -> i64 {
+pub(super) fn quantized(slope: &Dyadic) -> i64 {
     const LIMIT: i64 = 1 << 52;
     const LEAST: i64 = -LIMIT;
     let floor = slope.floor_at(SLOPE_EXPONENT);

@@ -6,7 +6,8 @@
 //! | IBP | [`Scope::root`], [`Scope::interval_bounds`] | bounds of the parents → bounds of each node, on the scope's region |
 //! | SCOPE | [`Scope::split`], [`Scope::for_disjunct`] | bounds proved above hold below, never the other way |
 //! | UNIVARIATE, LINES | `univariate`, `lines` | a slope and proved bounds → a lower and an upper line, intercepts computed outward |
-//! | BACK, ABSORB, LITERAL, BETA | `back` | a row over nodes, lines, multipliers ≥ 0 → a number that the row's value never falls below |
+//! | PRODUCT, MAX | `planes` | proved bounds → a lower and an upper plane, constants computed outward |
+//! | BACK, ABSORB, LITERAL, BETA | `back` | a row over nodes, lines and planes, multipliers ≥ 0 → a number that the row's value never falls below |
 //! | INTERMEDIATE | [`Scope::tighten`] | BACK from `± e_i` → tighter bounds in this scope |
 //! | EMPTY | [`Scope::refute`] | BACK from 0 with literals ends above 0 → no input of the scope lies in the disjunct |
 //! | SPLIT | [`Judgement::split`] | judgements for `g ≥ τ` and for `g ≤ τ` → the judgement without the literal |
@@ -21,8 +22,10 @@ mod back;
 mod bounds;
 mod enclose;
 mod filter;
+mod ibp;
 mod judgement;
 mod lines;
+mod planes;
 mod problem;
 mod quotient;
 mod scope;
@@ -66,6 +69,15 @@ pub enum RuleError {
     DenominatorBits,
     /// An enclosure of a function that takes more digits or pieces than are computed with.
     Budget,
+    /// The function of this node has values that are not rational, so there are no exact outputs.
+    Irrational(NodeId),
+    /// The function of a node is not shown to be defined (DOMAIN).
+    Undefined {
+        /// The univariate node.
+        node: NodeId,
+        /// The coordinate in it.
+        coordinate: usize,
+    },
     /// A state that cannot arise; never a proof.
     Internal(&'static str),
 }

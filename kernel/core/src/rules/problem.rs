@@ -80,7 +80,9 @@ impl Problem {
             return Ok(Some(Arc::clone(&self.region)));
         }
         let (mut lower, mut upper) = (self.region.lower().to_vec(), self.region.upper().to_vec());
-        for Cut { coordinate, end, upward } in self.property.disjuncts.get(disjunct).into_iter().flat_map(cuts) {
+        for Cut { coordinate, end, upward } in
+            self.property.disjuncts.get(disjunct).into_iter().flat_map(|rows| cuts(rows))
+        {
             let ends = if upward { &mut lower } else { &mut upper };
             let old = ends.get_mut(coordinate).ok_or(RuleError::NoSuch("coordinate"))?;
             if beyond(&end, old, upward) {
@@ -101,7 +103,7 @@ impl Problem {
 }
 
 /// What the rows of a disjunct that speak of one input alone say: `c·x ≤ b` is `x ≤ b/c` for `c > 0` and `x ≥ b/c` for `c < 0`.
-fn cuts(rows: &Vec<Row>) -> impl Iterator<Item = Cut> {
+fn cuts(rows: &[Row]) -> impl Iterator<Item = Cut> {
     rows.iter().filter_map(|row| {
         let (coordinate, coefficient) = row.single_input()?;
         // Most coefficients are 1 or −1, and a division of long decimals is slow.

@@ -2,13 +2,14 @@
 
 use super::back::{self, Multipliers, Slopes};
 use super::bounds::Bounds;
+use super::ibp::image;
 use super::judgement::Judgement;
 use super::problem::Problem;
 use super::{RuleError, Statement};
 use crate::func::Function;
 use crate::interval::{Interval, above, below};
 use crate::num::{Dyadic, Rational};
-use crate::program::{NodeId, Primitive};
+use crate::program::NodeId;
 use crate::region::Region;
 use std::sync::Arc;
 
@@ -117,25 +118,14 @@ impl Scope {
     /// IBP: bounds of every node from those of its parents on the scope's region, intersected with the bounds that were known.
     ///
     /// # Errors
-    /// [`RuleError::RowLength`] if a sum is too long; [`RuleError::Internal`] if the program is not what its constructor checked.
+    /// [`RuleError::RowLength`] if a sum is too long; [`RuleError::Budget`]; [`RuleError::Internal`] if the program is not what its constructor checked.
     pub fn interval_bounds(&mut self) -> Result<(), RuleError> {
         let Some(region) = self.region.clone() else { return Ok(()) };
         let problem = Arc::clone(&self.problem);
         let mut bounds: Vec<Arc<Bounds>> = Vec::with_capacity(problem.program().nodes().len());
         for (id, node) in problem.program().nodes().iter().enumerate() {
-            let of = |id: &NodeId| bounds.get(*id).map(|b| b.intervals()).ok_or(RuleError::Internal("order of nodes"));
-            let computed = match &node.primitive {
-                Primitive::Input => region.intervals(),
-                Primitive::Affine(affine) => {
-                    let parents = affine.terms().iter().map(|term| of(&term.parent));
-                    let parents = parents.collect::<Result<Vec<_>, _>>()?;
-                    affine.interval(node.width, &parents).ok_or(RuleError::RowLength)?
-                }
-                Primitive::Univariate { function, argument } => {
-                    let images = of(argument)?.iter().map(|z| function.image(z));
-                    images.collect::<Option<_>>().ok_or(RuleError::Budget)?
-                }
-            };
+            let of = |id: NodeId| bounds.get(id).map(|b| b.intervals()).ok_or(RuleError::Internal("order of nodes"));
+            let computed = image(node, &region, of)?;
             let met = match self.bounds.get(id) {
                 None => computed,
                 Some(known) => computed.into_iter().zip(known.intervals()).map(|(c, k)| c.meet(k.clone())).collect(),

@@ -3,6 +3,7 @@
 use super::RuleError;
 use super::judgement::{Judgement, Statement};
 use super::problem::Problem;
+use crate::NoValue;
 use crate::num::Rational;
 use crate::property::Row;
 use num_traits::Signed;
@@ -37,8 +38,8 @@ impl Problem {
     /// How `point` stands to this problem.
     ///
     /// # Errors
-    /// [`RuleError::NoSuch`] if the point has another width than the input; [`RuleError::DenominatorBits`] if its coordinates have no
-    /// reasonable common denominator.
+    /// [`RuleError::NoSuch`] if the point has another width than the input; [`RuleError::DenominatorBits`] if numbers get excessively long;
+    /// [`RuleError::Irrational`] and [`RuleError::Undefined`] if the program has no exact outputs there.
     pub fn standing(&self, point: &[Rational]) -> Result<Standing, RuleError> {
         let region = self.region();
         if point.len() != region.width() {
@@ -47,7 +48,12 @@ impl Problem {
         let slack = |((x, lower), upper): ((&Rational, &Rational), &Rational)| (x - lower).min(upper - x);
         let slacks = point.iter().zip(region.lower()).zip(region.upper()).map(slack).enumerate();
         let least = slacks.min_by(|(_, a), (_, b)| a.cmp(b)).ok_or(RuleError::NoSuch("coordinate of the point"))?;
-        let outputs = self.program().evaluate(point).ok_or(RuleError::DenominatorBits)?;
+        let outputs = self.program().evaluate(point).map_err(|no_value| match no_value {
+            NoValue::Width => RuleError::Internal("a program that is not what its constructor checked"),
+            NoValue::Length => RuleError::DenominatorBits,
+            NoValue::Irrational(node) => RuleError::Irrational(node),
+            NoValue::Undefined { node, coordinate } => RuleError::Undefined { node, coordinate },
+        })?;
         let disjuncts = self.property().disjuncts.iter().map(|rows| standing_of(rows, point, &outputs)).collect();
         Ok(Standing { region: least, disjuncts, outputs })
     }

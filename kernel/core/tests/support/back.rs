@@ -33,6 +33,75 @@ pub(crate) fn relu_lines(l: &Rational, u: &Rational, given: Option<&Rational>) -
     ((low, below), (high, above))
 }
 
+/// `value` rounded down to a multiple of `2^unit`.
+fn down_to(value: &Rational, unit: i64) -> Rational {
+    (value * power(-unit)).floor() * power(unit)
+}
+
+/// The unit of slopes of which the largest are ends of `bounds`: 52 bits below the first power of two above them all.
+fn slope_unit(bounds: &[(Rational, Rational)]) -> i64 {
+    let most = bounds.iter().flat_map(|(l, u)| [l.abs(), u.abs()]).max().unwrap_or_default();
+    if most.is_zero() { -52 } else { (-1100..1100).find(|e| most < power(*e)).unwrap() - 52 }
+}
+
+/// Slopes at the two factors and a constant.
+type Plane = (Rational, Rational, Rational);
+
+/// The lower and the upper plane of product `j`: `(l_q, l_p)` and `(u_q, l_p)`, of a square the tangent in the middle and the chord; slopes are rounded down, constants
+/// are extremes over the corners, of a square over the ends and the vertex.
+pub(crate) fn product_planes(
+    p: &[(Rational, Rational)],
+    q: &[(Rational, Rational)],
+    j: usize,
+    square: bool,
+) -> (Plane, Plane) {
+    let ((pl, pu), (ql, qu)) = (&p[j], &q[j]);
+    let middle = (pl + pu) / super::q(2, 1);
+    let (low, high) = if square {
+        ((middle.clone(), middle), (pl.clone(), pu.clone()))
+    } else {
+        ((ql.clone(), pl.clone()), (qu.clone(), pl.clone()))
+    };
+    let round = |(s, t): (Rational, Rational)| (down_to(&s, slope_unit(q)), down_to(&t, slope_unit(p)));
+    let rest = |s: &Rational, t: &Rational, x: &Rational, y: &Rational| x * y - s * x - t * y;
+    let ((ls, lt), (us, ut)) = (round(low), round(high));
+    let corners = |s: &Rational, t: &Rational| -> Vec<Rational> {
+        match square {
+            true => vec![rest(s, t, pl, pl), rest(s, t, pu, pu)],
+            false => [(pl, ql), (pl, qu), (pu, ql), (pu, qu)].map(|(x, y)| rest(s, t, x, y)).to_vec(),
+        }
+    };
+    let least = match square {
+        true => -(&ls + &lt) * (&ls + &lt) / super::q(4, 1),
+        false => corners(&ls, &lt).into_iter().min().unwrap(),
+    };
+    let most = corners(&us, &ut).into_iter().max().unwrap();
+    ((ls, lt, least), (us, ut, most))
+}
+
+/// The member, slope and constant of the lower and of the upper plane of a maximum.
+pub(crate) fn max_planes(bounds: &[(Rational, Rational)], group: &[usize]) -> ((usize, Line), (usize, Line)) {
+    let (one, zero) = (q(1, 1), Rational::zero());
+    // Of equal ones the first.
+    let first = |better: &dyn Fn(&(Rational, Rational), &(Rational, Rational)) -> bool| {
+        group.iter().copied().reduce(|a, b| if better(&bounds[b], &bounds[a]) { b } else { a }).unwrap()
+    };
+    let low = first(&|b, a| (&b.0, &b.1) > (&a.0, &a.1));
+    let high = first(&|b, a| b.1 > a.1);
+    let beside = |member: usize| {
+        let at = group.iter().position(|m| *m == member).unwrap();
+        let others = group.iter().enumerate().filter(|(place, _)| *place != at);
+        others.map(|(_, m)| bounds[*m].1.clone()).max()
+    };
+    if beside(low).is_none_or(|others| bounds[low].0 >= others) {
+        return ((low, (one.clone(), zero.clone())), (low, (one, zero)));
+    }
+    let (second, (l, u)) = (beside(high).unwrap(), &bounds[high]);
+    let slope = if u > l { down_to(&((u - &second) / (u - l)), -40) } else { Rational::zero() };
+    let constant = (&second - &slope * l).max(u - &slope * u);
+    ((low, (one, zero)), (high, (slope, constant)))
+}
+
 /// `rowᵀ L` from `L` on the basis.
 fn adjoint(map: &Map, row: &[Rational]) -> Vec<Rational> {
     let column = |j: usize| {
@@ -40,6 +109,12 @@ fn adjoint(map: &Map, row: &[Rational]) -> Vec<Rational> {
         map.apply(&basis).iter().zip(row).map(|(a, b)| a * b).sum()
     };
     (0..map.input_width()).map(column).collect()
+}
+
+/// The bounds of a node that `scope` holds.
+fn ends(net: &Net, scope: &Scope, node: NodeId) -> Vec<(Rational, Rational)> {
+    let end = |j| scope.interval(node, j).map(|z| (z.lower.to_rational(), z.upper.to_rational())).unwrap();
+    (0..net.width(node)).map(end).collect()
 }
 
 /// The dual value of `form` over the box with the bounds that `scope` holds and the slopes `lower`.
@@ -77,6 +152,25 @@ pub(crate) fn dual(
                     let (slope, intercept) = if a.is_negative() { above } else { below };
                     d += a * intercept;
                     rows[*argument][j] += a * slope;
+                }
+            }
+            Op::Product(left, right) => {
+                let (p, q) = (ends(net, scope, *left), ends(net, scope, *right));
+                for (j, a) in row.iter().enumerate() {
+                    let (low, high) = product_planes(&p, &q, j, left == right);
+                    let (s, t, constant) = if a.is_negative() { high } else { low };
+                    d += a * constant;
+                    rows[*left][j] += a * s;
+                    rows[*right][j] += a * t;
+                }
+            }
+            Op::Max(argument, groups) => {
+                let bounds = ends(net, scope, *argument);
+                for (group, a) in groups.iter().zip(&row) {
+                    let (low, high) = max_planes(&bounds, group);
+                    let (member, (slope, constant)) = if a.is_negative() { high } else { low };
+                    d += a * constant;
+                    rows[*argument][member] += a * slope;
                 }
             }
         }

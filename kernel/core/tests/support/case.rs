@@ -69,6 +69,10 @@ fn row_at(random: &mut Random, net: &Net, sample: &Sample, odd: bool) -> Row {
 
 pub(crate) fn case(random: &mut Random, odd: bool) -> Case {
     let net = random_net(random, odd);
+    case_of(random, net, odd)
+}
+
+pub(crate) fn case_of(random: &mut Random, net: Net, odd: bool) -> Case {
     let (lower, upper) = random_box(random, net.width(0), odd);
     let points = (0..6).map(|_| random_point(random, &lower, &upper)).collect::<Vec<_>>();
     let samples: Vec<Sample> = points.into_iter().map(|x| sample(&net, x)).collect();

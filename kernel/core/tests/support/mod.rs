@@ -9,7 +9,7 @@ pub(crate) mod wild;
 use certkern_core::affine::{Affine, Convolution, LinearMap, Term};
 use certkern_core::func::Function;
 use certkern_core::num::{Dyadic, Rational};
-use certkern_core::program::{Node, NodeId, Primitive, Program};
+use certkern_core::program::{Groups, Node, NodeId, Primitive, Program};
 use certkern_core::tensor::{Tensor, Values};
 use num_bigint::BigInt;
 use num_traits::Zero;
@@ -183,6 +183,8 @@ pub(crate) enum Op {
     Input(usize),
     Affine(Vec<(NodeId, Map)>, Option<Vec<Rational>>),
     Relu(NodeId),
+    Product(NodeId, NodeId),
+    Max(NodeId, Vec<Vec<usize>>),
 }
 
 /// A program as a test describes it.
@@ -199,7 +201,8 @@ impl Net {
             Op::Affine(terms, bias) => {
                 terms.first().map_or_else(|| bias.as_ref().unwrap().len(), |t| t.1.output_width())
             }
-            Op::Relu(argument) => self.width(*argument),
+            Op::Relu(argument) | Op::Product(argument, _) => self.width(*argument),
+            Op::Max(_, groups) => groups.len(),
         }
     }
 
@@ -217,6 +220,11 @@ impl Net {
                     sum
                 }
                 Op::Relu(argument) => values[*argument].iter().map(|z| z.clone().max(Rational::zero())).collect(),
+                Op::Product(left, right) => values[*left].iter().zip(&values[*right]).map(|(a, b)| a * b).collect(),
+                Op::Max(argument, groups) => {
+                    let greatest = |group: &Vec<usize>| group.iter().map(|m| values[*argument][*m].clone()).max();
+                    groups.iter().map(|group| greatest(group).unwrap()).collect()
+                }
             });
         }
         values
@@ -237,6 +245,10 @@ impl Net {
                     Primitive::Affine(Affine::new(self.width(id), terms, bias.as_ref()).unwrap())
                 }
                 Op::Relu(argument) => Primitive::Univariate { function: Function::Relu, argument: *argument },
+                Op::Product(left, right) => Primitive::Product { left: *left, right: *right },
+                Op::Max(argument, groups) => {
+                    Primitive::Max { argument: *argument, groups: Groups::new(groups.iter().cloned()) }
+                }
             };
             Node { width: self.width(id), primitive }
         };
@@ -290,6 +302,35 @@ pub(crate) fn random_net(random: &mut Random, odd: bool) -> Net {
     let mut outputs = vec![7];
     if random.chance(50) {
         outputs.push(4);
+    }
+    Net { ops, outputs }
+}
+
+/// A random small network with products, squares among them, and with maxima over groups that overlap; values have several consumers.
+pub(crate) fn mixed_net(random: &mut Random, odd: bool) -> Net {
+    let (inputs, hidden) = (2 + random.below(2), 2 + random.below(2));
+    let numbers = |n: usize, random: &mut Random| (0..n).map(|_| random.rational(odd)).collect::<Vec<_>>();
+    let layer = |rows: usize, columns: usize, random: &mut Random| {
+        Map::Dense(1, rows, columns, numbers(rows * columns, random))
+    };
+    let mut ops = vec![Op::Input(inputs)];
+    ops.push(Op::Affine(vec![(0, layer(hidden, inputs, random))], Some(numbers(hidden, random))));
+    ops.push(Op::Relu(1));
+    ops.push(Op::Product(1 + random.below(2), 1 + random.below(2)));
+    ops.push(Op::Affine(
+        vec![(3, layer(hidden, hidden, random)), (1, Map::Identity(hidden))],
+        Some(numbers(hidden, random)),
+    ));
+    ops.push(Op::Relu(4));
+    let argument = [1, 2, 3, 4, 5][random.below(5)];
+    let group = |random: &mut Random| (0..1 + random.below(3)).map(|_| random.below(hidden)).collect();
+    ops.push(Op::Max(argument, (0..hidden).map(|_| group(random)).collect()));
+    ops.push(Op::Product([6, 6, 5, 3][random.below(4)], 6));
+    let terms = [7, 6, 5].map(|parent| (parent, layer(2, hidden, random)));
+    ops.push(Op::Affine(terms.to_vec(), Some(numbers(2, random))));
+    let mut outputs = vec![8];
+    if random.chance(50) {
+        outputs.push(3 + random.below(5));
     }
     Net { ops, outputs }
 }

@@ -22,11 +22,33 @@ fn shape_rule(shapes: &Shapes, attributes: &Attributes) -> Result<Vec<usize>, Re
     }
 }
 
-fn lower(site: &Site, parents: &[NodeId], program: &mut Lowering) -> Option<NodeId> {
-    let (from, to) = (site.shapes.first(), site.shapes.declared);
+/// The shape that two shapes broadcast to, aligned at the right: where the extents differ, one of them is 1 or absent.
+pub(super) fn common(first: &[usize], second: &[usize]) -> Result<Vec<usize>, Refusal> {
+    let rank = first.len().max(second.len());
+    let extent = |shape: &[usize], axis: usize| {
+        let axis = axis.checked_add(shape.len())?.checked_sub(rank)?;
+        shape.get(axis).copied()
+    };
+    let both = (0..rank).map(|axis| match (extent(first, axis), extent(second, axis)) {
+        (Some(a), Some(b)) if a == b || b == 1 => Some(a),
+        (Some(1), Some(b)) => Some(b),
+        (Some(_), Some(_)) => None,
+        (one, other) => one.or(other),
+    });
+    both.collect::<Option<_>>().ok_or_else(|| {
+        let (first, second) = (shape::text(first), shape::text(second));
+        Refusal::Shape(format!("{first} and {second} do not broadcast to each other"))
+    })
+}
+
+pub(super) fn lower(site: &Site, parents: &[NodeId], program: &mut Lowering) -> Option<NodeId> {
+    selection(parents, sources(site.shapes.first(), site.shapes.declared)?, program)
+}
+
+/// For each element of a tensor of shape `to` the element of one of shape `from`, which broadcasts to it.
+pub(super) fn sources(from: &[usize], to: &[usize]) -> Option<Vec<usize>> {
     let strides = shape::strides(from)?;
     let repeated = std::iter::repeat_n(0, to.len().checked_sub(from.len())?);
     let kept = from.iter().zip(strides).map(|(extent, stride)| if *extent == 1 { 0 } else { stride });
-    let sources = shape::offsets(to.iter().copied().zip(repeated.chain(kept)))?;
-    selection(parents, sources, program)
+    shape::offsets(to.iter().copied().zip(repeated.chain(kept)))
 }

@@ -3,9 +3,9 @@
 use super::{Arity, Operator, PayloadField, Refusal, Shapes, Site, repeated};
 use crate::attributes::{Attribute, Attributes, number};
 use crate::lowering::Lowering;
-use crate::shape;
 use certkern_core::affine::{LinearMap, Term};
 use certkern_core::program::NodeId;
+use certkern_core::tensor::Tensor;
 
 pub(super) const OPERATOR: Operator = Operator::new("linear", Arity::Exactly(1), shape_rule, lower)
     .attributes(&[
@@ -39,8 +39,13 @@ fn shape_rule(shapes: &Shapes, attributes: &Attributes) -> Result<Vec<usize>, Re
 
 fn lower(site: &Site, parents: &[NodeId], program: &mut Lowering) -> Option<NodeId> {
     let [weight, bias] = site.payload else { return None };
-    let (_, leading) = site.shapes.declared.split_last()?;
-    let batch = shape::elements(leading)?;
-    let term = Term { parent: *parents.first()?, map: LinearMap::dense(weight, batch)? };
-    program.affine(shape::elements(site.shapes.declared)?, vec![term], Some(&repeated(bias, 1, batch)?))
+    apply(weight, bias, *parents.first()?, program)
+}
+
+/// `W x + b` on each `in` coordinates in a row.
+pub(super) fn apply(weight: &Tensor, bias: &Tensor, argument: NodeId, program: &mut Lowering) -> Option<NodeId> {
+    let [outputs, inputs] = weight.shape() else { return None };
+    let batch = program.width(argument)?.checked_div(*inputs)?;
+    let term = Term { parent: argument, map: LinearMap::dense(weight, batch)? };
+    program.affine(batch.checked_mul(*outputs)?, vec![term], Some(&repeated(bias, 1, batch)?))
 }

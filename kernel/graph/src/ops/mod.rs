@@ -1,25 +1,89 @@
 //! The operators: one file each, one line each in [`REGISTRY`].
 
+mod abs;
 mod add;
+mod add_n;
+mod avg_pool;
+mod batch_norm_eval;
+mod bernoulli_mask;
+mod blocks;
 mod broadcast_to;
+mod channels;
+mod clip;
 mod concat;
 mod constant;
+mod contraction;
 mod conv;
+mod conv_transpose;
 mod cos;
 mod detach;
+mod div;
+mod elu;
+mod erf;
+mod exp;
+mod expand;
+mod extremum;
 mod flatten;
+mod floor;
+mod gather;
+mod gelu;
+mod gelu_tanh;
+mod global_avg_pool;
+mod hard_masked_softmax;
+mod hard_sigmoid;
+mod hard_swish;
+mod indexing;
 mod input;
+mod inv;
+mod layernorm;
+mod leaky_relu;
 mod linear;
+mod log;
+mod matmul;
+mod max_elem;
+mod max_n;
+mod max_pool;
+mod min_elem;
+mod min_n;
+mod mse_loss;
+mod mul_elem;
+pub(crate) mod multihead_attention;
+mod neg;
+mod numbers;
+mod pad;
 mod permute;
+mod pooling;
+mod pow;
+mod prelu;
+mod rand_uniform;
+mod reduce_max;
+mod reduce_mean;
+mod reduce_min;
+mod reduce_sum;
+mod reduction;
 mod relu;
 mod reshape;
+mod safe_log;
+mod select_where;
+mod selu;
 mod sigmoid;
+mod sign;
+mod silu;
 mod sin;
+mod slice;
+mod softmax;
 mod softplus;
+mod split;
+mod sqrt;
+mod squeeze;
 mod sub;
 mod sum;
 mod tanh;
 mod transpose;
+pub(crate) mod tuple_getitem;
+mod unsqueeze;
+mod upsample;
+mod window;
 
 #[cfg(test)]
 mod laws;
@@ -27,32 +91,86 @@ mod laws;
 use crate::attributes::{AttributeSpec, Attributes};
 use crate::lowering::Lowering;
 use crate::shape;
-use certkern_core::affine::LinearMap;
 use certkern_core::program::NodeId;
 use certkern_core::tensor::{Tensor, Values};
 
 /// Every operator that has a meaning here. A spelling that is not in this list is refused.
 pub(crate) const REGISTRY: &[&Operator] = &[
+    &abs::OPERATOR,
     &add::OPERATOR,
+    &add_n::OPERATOR,
+    &avg_pool::OPERATOR,
+    &batch_norm_eval::OPERATOR,
+    &bernoulli_mask::OPERATOR,
     &broadcast_to::OPERATOR,
+    &clip::OPERATOR,
     &concat::OPERATOR,
     &constant::OPERATOR,
     &conv::OPERATOR,
+    &conv_transpose::OPERATOR,
     &cos::OPERATOR,
     &detach::OPERATOR,
+    &div::OPERATOR,
+    &elu::OPERATOR,
+    &erf::OPERATOR,
+    &exp::OPERATOR,
+    &expand::OPERATOR,
     &flatten::OPERATOR,
+    &floor::OPERATOR,
+    &gather::OPERATOR,
+    &gelu::OPERATOR,
+    &gelu_tanh::OPERATOR,
+    &global_avg_pool::OPERATOR,
+    &hard_masked_softmax::OPERATOR,
+    &hard_sigmoid::OPERATOR,
+    &hard_swish::OPERATOR,
     &input::OPERATOR,
+    &inv::OPERATOR,
+    &layernorm::OPERATOR,
+    &leaky_relu::OPERATOR,
     &linear::OPERATOR,
+    &log::OPERATOR,
+    &matmul::OPERATOR,
+    &max_elem::OPERATOR,
+    &max_n::OPERATOR,
+    &max_pool::OPERATOR,
+    &min_elem::OPERATOR,
+    &min_n::OPERATOR,
+    &mse_loss::OPERATOR,
+    &mul_elem::OPERATOR,
+    &multihead_attention::OPERATOR,
+    &neg::OPERATOR,
+    &pad::OPERATOR,
     &permute::OPERATOR,
+    &pow::OPERATOR,
+    &prelu::OPERATOR,
+    &rand_uniform::OPERATOR,
+    &reduce_max::OPERATOR,
+    &reduce_mean::OPERATOR,
+    &reduce_min::OPERATOR,
+    &reduce_sum::OPERATOR,
     &relu::OPERATOR,
     &reshape::OPERATOR,
+    &safe_log::OPERATOR,
+    &selu::OPERATOR,
     &sigmoid::OPERATOR,
+    &sign::OPERATOR,
+    &silu::OPERATOR,
     &sin::OPERATOR,
+    &slice::OPERATOR,
+    &softmax::OPERATOR,
     &softplus::OPERATOR,
+    &split::OPERATOR,
+    &sqrt::OPERATOR,
+    &squeeze::OPERATOR,
     &sub::OPERATOR,
     &sum::OPERATOR,
     &tanh::OPERATOR,
     &transpose::OPERATOR,
+    &tuple_getitem::OPERATOR,
+    &unsqueeze::OPERATOR,
+    &upsample::OPERATOR,
+    &select_where::OPERATOR,
 ];
 
 /// The operator with this spelling.
@@ -85,6 +203,10 @@ pub(crate) struct Operator {
     pub(crate) payload_rule: fn(&Site) -> Result<(), Refusal>,
     /// The meaning.
     pub(crate) lower: Lower,
+    /// Whether `torchlean.ir.v1` does not know it.
+    pub(crate) extension: bool,
+    /// Why no claim about values can use it; then it has no meaning here.
+    pub(crate) opaque: Option<&'static str>,
 }
 
 /// How many parents an operator has.
@@ -154,7 +276,24 @@ impl Operator {
             entries: index_maps,
             payload_rule: |_| Ok(()),
             lower,
+            extension: false,
+            opaque: None,
         }
+    }
+
+    /// An operator that no claim about values can use, for this reason.
+    const fn opaque(
+        kind: &'static str,
+        arity: Arity,
+        shape_rule: fn(&Shapes, &Attributes) -> Result<Vec<usize>, Refusal>,
+        detail: &'static str,
+    ) -> Self {
+        Self { opaque: Some(detail), ..Self::new(kind, arity, shape_rule, |_, _, _| None) }
+    }
+
+    /// The same operator, which `torchlean.ir.v1` does not know.
+    const fn extension(self) -> Self {
+        Self { extension: true, ..self }
     }
 
     /// The same operator with these attributes.
@@ -218,14 +357,15 @@ fn keeps_shape(shapes: &Shapes, _: &Attributes) -> Result<Vec<usize>, Refusal> {
     shapes.parent(0).map(<[usize]>::to_vec)
 }
 
-/// The shape rule of operators on two tensors of one shape. There is no implicit broadcast.
+/// The shape rule of operators on tensors of one shape. There is no implicit broadcast.
 fn equal_shapes(shapes: &Shapes, _: &Attributes) -> Result<Vec<usize>, Refusal> {
-    let (first, second) = (shapes.parent(0)?, shapes.parent(1)?);
-    if first == second {
-        Ok(first.to_vec())
-    } else {
-        let (first, second) = (shape::text(first), shape::text(second));
-        Err(Refusal::Shape(format!("the parents' shapes {first} and {second} are not equal")))
+    let first = shapes.parent(0)?;
+    match shapes.parents.iter().find(|other| **other != first) {
+        None => Ok(first.to_vec()),
+        Some(other) => {
+            let (first, other) = (shape::text(first), shape::text(other));
+            Err(Refusal::Shape(format!("the parents' shapes {first} and {other} are not equal")))
+        }
     }
 }
 
@@ -256,8 +396,7 @@ fn index_maps(shapes: &Shapes, _: &Attributes) -> Option<usize> {
 
 /// The same coordinates in the same order: the meaning of every operator that moves no number.
 fn identity(_: &Site, parents: &[NodeId], program: &mut Lowering) -> Option<NodeId> {
-    let parent = *parents.first()?;
-    program.linear(parent, LinearMap::identity(program.width(parent)?))
+    program.copy(*parents.first()?)
 }
 
 /// The coordinates of the one parent, picked by `sources`.

@@ -1,6 +1,7 @@
 //! The document itself, then each node as JSON: the fields that all nodes share.
 
 use super::{Draft, Faults, operators};
+use crate::ops::multihead_attention::KIND as TUPLE;
 use certkern_wire::fields::{Fields, element};
 use certkern_wire::json::Json;
 use certkern_wire::limits::within;
@@ -8,6 +9,8 @@ use certkern_wire::{Fault, Limits, Reason, Rejection};
 
 /// The format that is read.
 const FORMAT: &str = "torchlean.ir.v1";
+/// The same with more operators and attributes.
+const EXTENDED: &str = "certkern.ir.v1";
 /// Strings of producers, without meaning.
 const IGNORED: [&str; 3] = ["debug_target", "onnx_op_type", "onnx_name"];
 
@@ -18,6 +21,12 @@ pub(super) struct Header {
     /// Where the input and the outputs are named.
     pub(super) input_offset: usize,
     pub(super) output_offset: usize,
+}
+
+/// What the reading of a node depends on.
+struct Context<'a> {
+    extended: bool,
+    limits: &'a Limits,
 }
 
 /// Reads the format before anything else, then the rest of the document. Faults of operators and attributes, which come
@@ -31,7 +40,7 @@ pub(super) fn read<'a>(
     let mut fields = json.object("")?;
     let format = fields.required("format")?;
     let found = format.string("format")?;
-    if found != FORMAT {
+    if ![FORMAT, EXTENDED].contains(&found) {
         let reason = Reason::GraphFormat { found: found.to_owned(), expected: FORMAT };
         return Err(format.fault(reason, "format").into());
     }
@@ -43,7 +52,8 @@ pub(super) fn read<'a>(
         faults.extend(unknown);
     }
     within("nodes", nodes.len(), limits.nodes)?;
-    let drafts = nodes.iter().enumerate().map(|(place, json)| draft(place, json, limits, faults, later)).collect();
+    let context = Context { extended: found == EXTENDED, limits };
+    let drafts = nodes.iter().enumerate().map(|(place, json)| draft(place, json, &context, faults, later)).collect();
     let input_offset = input.map_or(json.offset, |json| json.offset);
     Ok((Header { input_id, output_ids, input_offset, output_offset }, drafts))
 }
@@ -75,15 +85,21 @@ pub(super) fn naturals(json: &Json, path: &str) -> Result<Vec<usize>, Fault> {
 }
 
 /// Reads one node: the fields that all nodes share, then those of its operator. Paths are relative to the node.
-fn draft<'a>(place: usize, json: &'a Json, limits: &Limits, faults: &mut Faults, later: &mut Faults) -> Draft<'a> {
+fn draft<'a>(place: usize, json: &'a Json, context: &Context, faults: &mut Faults, later: &mut Faults) -> Draft<'a> {
     let (id, kind, parents, shape, typed) = (None, None, None, None, None);
     let mut draft = Draft { place, json, id, kind, parents, shape, typed, faulty: true, shaped: false };
     let Some(mut fields) = faults.keep_in(place, json.object("")) else { return draft };
     draft.id = faults.keep_in(place, fields.required("id").and_then(|json| json.index("id")));
     draft.kind = faults.keep_in(place, fields.required("kind").and_then(|json| json.string("kind")));
     draft.parents = faults.keep_in(place, fields.required("parents").and_then(|json| naturals(json, "parents")));
-    let tensor = faults.keep_in(place, value_kind(place, &mut fields)).is_some();
-    draft.shape = faults.keep_in(place, fields.required("shape").and_then(|json| declared_shape(json, limits)));
+    let is_tuple = draft.kind == Some(TUPLE);
+    let kinded = faults.keep_in(place, value_kind(place, is_tuple, json, &mut fields)).is_some();
+    let shape = if is_tuple {
+        tuple_shape(place, &mut fields, context.limits)
+    } else {
+        fields.required("shape").and_then(|json| declared_shape(json, "shape", context.limits))
+    };
+    draft.shape = faults.keep_in(place, shape);
     let mut strings = true;
     for key in IGNORED {
         if let Some(json) = fields.optional(key) {
@@ -91,26 +107,45 @@ fn draft<'a>(place: usize, json: &'a Json, limits: &Limits, faults: &mut Faults,
         }
     }
     let read = draft.id.is_some() && draft.kind.is_some() && draft.parents.is_some() && draft.shape.is_some();
-    draft.typed = draft.kind.and_then(|kind| operators::typed(place, json, kind, fields, later));
-    draft.faulty = !(read && tensor && strings && draft.typed.is_some());
+    draft.typed = draft.kind.and_then(|kind| operators::typed(place, json, kind, fields, context.extended, later));
+    draft.faulty = !(read && kinded && strings && draft.typed.is_some());
     draft
 }
 
-/// Every value is a tensor: tuples are refused, not projected.
-fn value_kind(node: usize, fields: &mut Fields) -> Result<(), Fault> {
-    let Some(json) = fields.optional("value_kind") else { return Ok(()) };
-    match json.string("value_kind")? {
-        "tensor" => Ok(()),
-        other => {
-            let detail = format!("only `tensor` is read, found `{other}`");
-            let reason = Reason::GraphAttribute { node, field: "value_kind".to_owned(), detail };
-            Err(json.fault(reason, "value_kind"))
+/// Every value is a tensor but that of attention, which is a tuple.
+fn value_kind(node: usize, is_tuple: bool, json: &Json, fields: &mut Fields) -> Result<(), Fault> {
+    let expected = if is_tuple { "tuple" } else { "tensor" };
+    let (found, at) = match fields.optional("value_kind") {
+        Some(json) => (json.string("value_kind")?, json),
+        None => ("tensor", json),
+    };
+    if found == expected {
+        return Ok(());
+    }
+    let detail = format!("only `{expected}` is read here, found `{found}`");
+    Err(at.fault(Reason::GraphAttribute { node, field: "value_kind".to_owned(), detail }, "value_kind"))
+}
+
+/// The shape of the output of attention, the first component of its tuple. The second holds the weights that each query gives to the keys, one number
+/// for each, on average or for each head.
+fn tuple_shape(node: usize, fields: &mut Fields, limits: &Limits) -> Result<Vec<usize>, Fault> {
+    const KEY: &str = "tuple_shapes";
+    let json = fields.required(KEY)?;
+    let items = json.array(KEY)?.iter().enumerate();
+    let shapes = items.map(|(place, item)| declared_shape(item, &element(KEY, place), limits));
+    let shapes: Vec<Vec<usize>> = shapes.collect::<Result<_, _>>()?;
+    match shapes.as_slice() {
+        [output] => Ok(output.clone()),
+        [output, weights] if weights.len() >= 3 && weights.first() == output.first() => Ok(output.clone()),
+        _ => {
+            let detail = "expected the shape of the output and, if any, that of the weights of its batch".to_owned();
+            Err(json.fault(Reason::GraphAttribute { node, field: KEY.to_owned(), detail }, KEY))
         }
     }
 }
 
-fn declared_shape(json: &Json, limits: &Limits) -> Result<Vec<usize>, Fault> {
-    let shape = naturals(json, "shape")?;
-    within("rank", shape.len(), limits.rank).map_err(|reason| json.fault(reason, "shape"))?;
+fn declared_shape(json: &Json, path: &str, limits: &Limits) -> Result<Vec<usize>, Fault> {
+    let shape = naturals(json, path)?;
+    within("rank", shape.len(), limits.rank).map_err(|reason| json.fault(reason, path))?;
     Ok(shape)
 }

@@ -8,18 +8,21 @@ use certkern_wire::fields::Fields;
 use certkern_wire::json::Json;
 use certkern_wire::{Fault, Reason};
 
-/// The operator of a node and the attributes that it writes, from the fields that are left; `None` if one is at fault.
+/// The operator of a node (`extended`: of `certkern.ir.v1`) and the attributes that it writes, from the fields that are left; `None` if one is at fault.
 pub(super) fn typed<'a>(
     place: usize,
     json: &'a Json,
     kind: &str,
     mut fields: Fields<'a>,
+    extended: bool,
     faults: &mut Faults,
 ) -> Option<Typed<'a>> {
     let unsupported = || Reason::GraphUnsupportedOp { node: place, kind: kind.to_owned() };
-    let operator = ops::find(kind).ok_or_else(|| fault(place, json, unsupported(), "kind"));
+    let operator = ops::find(kind)
+        .filter(|operator| extended || !operator.extension)
+        .ok_or_else(|| fault(place, json, unsupported(), "kind"));
     let operator = faults.keep(operator)?;
-    let attributes = attributes(place, json, operator, &mut fields, faults);
+    let attributes = attributes(place, json, operator, &mut fields, extended, faults);
     let numbers = operator.payload.iter().map(|field| fields.optional(field.name)).collect();
     if let Err(unknown) = fields.finish() {
         unknown.into_iter().for_each(|fault| faults.push(in_node(place, fault)));
@@ -34,12 +37,15 @@ fn attributes(
     json: &Json,
     operator: &Operator,
     fields: &mut Fields,
+    extended: bool,
     faults: &mut Faults,
 ) -> Option<Attributes> {
     let mut attributes = Attributes::default();
     let mut complete = true;
     for spec in operator.attributes {
-        let value = match fields.optional(spec.name) {
+        // What the format does not know is left over, as any unknown key.
+        let json_of = if extended || !spec.extension { fields.optional(spec.name) } else { None };
+        let value = match json_of {
             Some(json) => attribute(node, spec, json),
             None if spec.default.is_some() => continue,
             None => {
@@ -64,6 +70,9 @@ fn attribute(node: usize, spec: &AttributeSpec, json: &Json) -> Result<Attribute
     let (value, expected) = match spec.kind {
         AttributeKind::Number => (json.index(spec.name).map(Attribute::Number), "expected a natural number"),
         AttributeKind::List => (naturals(json, spec.name).map(Attribute::List), "expected a list of natural numbers"),
+        AttributeKind::Flag => {
+            (json.boolean(spec.name).map(|flag| Attribute::Number(usize::from(flag))), "expected true or false")
+        }
     };
     value.map_err(|Fault { place, .. }| {
         let reason = Reason::GraphAttribute { node, field: spec.name.to_owned(), detail: expected.to_owned() };

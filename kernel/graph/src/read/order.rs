@@ -2,6 +2,7 @@
 
 use super::document::Header;
 use super::{Draft, Faults};
+use crate::ops::{multihead_attention, tuple_getitem};
 use certkern_wire::{Fault, Reason};
 
 /// Checks the order. `false` if ids are not places: then no reference means anything, and none is followed.
@@ -29,12 +30,33 @@ pub(super) fn check(header: &Header, drafts: &mut [Draft], faults: &mut Faults) 
             draft.faulty = true;
         }
     }
+    check_tuples(header, drafts, faults);
     check_input(header, drafts, faults);
     if let Some(id) = header.output_ids.iter().find(|id| **id >= drafts.len()) {
         let reason = Reason::GraphOutput(format!("output {id} is no node: there are {}", drafts.len()));
         faults.push(Fault::at(reason, "output_ids", header.output_offset));
     }
     true
+}
+
+/// A tuple is the parent of nodes that take its components apart, and of no others; it is no output.
+fn check_tuples(header: &Header, drafts: &mut [Draft], faults: &mut Faults) {
+    let tuples: Vec<bool> = drafts.iter().map(|draft| draft.kind == Some(multihead_attention::KIND)).collect();
+    let is_tuple = |id: &usize| tuples.get(*id).copied().unwrap_or(false);
+    for draft in drafts.iter_mut() {
+        let takes = draft.kind == Some(tuple_getitem::KIND);
+        let earlier = draft.parents.iter().flatten().find(|parent| **parent < draft.place && is_tuple(parent) != takes);
+        if let Some(parent) = earlier {
+            let what = if takes { "not a tuple" } else { "a tuple, not a tensor" };
+            let reason = Reason::GraphShapeRule { node: draft.place, detail: format!("parent {parent} is {what}") };
+            faults.push(draft.fault(reason, "parents"));
+            draft.faulty = true;
+        }
+    }
+    if let Some(id) = header.output_ids.iter().find(|id| is_tuple(id)) {
+        let reason = Reason::GraphOutput(format!("output {id} is a tuple, not a tensor"));
+        faults.push(Fault::at(reason, "output_ids", header.output_offset));
+    }
 }
 
 fn check_input(header: &Header, drafts: &[Draft], faults: &mut Faults) {

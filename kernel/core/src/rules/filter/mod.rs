@@ -124,6 +124,7 @@ impl Filter {
                     uses.get_mut(*argument)?.univariate.push(id);
                     FloatPrimitive::Univariate { function: function.clone(), argument: *argument }
                 }
+                Primitive::Product { .. } | Primitive::Max { .. } => return None,
             };
             constants = constants.checked_add(node.width)?.checked_add(1)?;
             nodes.push(FloatNode { width: node.width, terms: 0, primitive });

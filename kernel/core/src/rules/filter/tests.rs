@@ -227,6 +227,9 @@ impl Replay<'_> {
                 }
                 Primitive::Affine(affine) => self.add_affine(id, affine, &row, true, &mut running),
                 Primitive::Univariate { argument, .. } => self.add_relu(id, *argument, &row, &mut running),
+                Primitive::Product { .. } | Primitive::Max { .. } => {
+                    panic!("the filter leaves these to the exact tier")
+                }
             }
         }
         Replayed { scale: one, value: running.value, absorbed, rule }

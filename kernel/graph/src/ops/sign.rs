@@ -1,0 +1,6 @@
+//! The sign of every element.
+
+use super::{Arity, Operator, keeps_shape};
+
+pub(super) const OPERATOR: Operator =
+    Operator::opaque("sign", Arity::Exactly(1), keeps_shape, "it is not continuous, and has no relaxation").extension();
