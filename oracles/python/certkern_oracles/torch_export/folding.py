@@ -22,6 +22,8 @@ EXACT = {
 CONVERSIONS = {"to", "_to_copy", "type_as"}
 # What depends on the shape of an argument alone.
 SHAPE_ONLY = {"zeros_like", "ones_like", "full_like", "new_zeros", "new_ones", "new_full"}
+# What repeats numbers: the graph can do that, and the payload stays small.
+BROADCASTS = {"expand", "expand_as", "broadcast_to"}
 
 
 def fold(node: fx.Node, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -38,6 +40,8 @@ def fold(node: fx.Node, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     tensors = [item.tensor for item in operands if isinstance(item, Constant)]
     whole = bool(tensors) and not any(tensor.is_floating_point() for tensor in [*tensors, result])
     if not (whole or name in EXACT or name in CONVERSIONS):
+        return None
+    if name in BROADCASTS and tensors[0].is_floating_point() and bool(torch.isfinite(tensors[0]).all()):
         return None
     folded = node.target(*unwrapped(args), **unwrapped(kwargs)).cpu()
     if name in CONVERSIONS and not torch.equal(folded.to(tensors[0].dtype), tensors[0]):
