@@ -59,7 +59,8 @@ impl Torch {
         let limits = Limits::default();
         let progress = Progress::start("exporting");
         let bytes = input::file(&self.graph, &limits)?;
-        let inputs: Vec<&Path> = [Some(&self.graph), self.payload.as_ref()].into_iter().flatten().map(PathBuf::as_path).collect();
+        let inputs: Vec<&Path> =
+            [Some(&self.graph), self.payload.as_ref()].into_iter().flatten().map(PathBuf::as_path).collect();
         output::keep_clear(&self.output, &inputs)?;
         output::keep_other_files(&self.output, &[SOURCE, STATE])?;
         let payload = self.payload.as_deref().map(input::streamed_file).transpose()?;

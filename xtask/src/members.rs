@@ -23,6 +23,7 @@ pub(crate) const MEMBERS: &[Member] = &[
     Member { name: "certkern-onnx", least: 40, minutes: 3.0 },
     Member { name: "certkern-abcrown", least: 45, minutes: 4.0 },
     Member { name: "certkern-counterexample", least: 13, minutes: 2.0 },
+    Member { name: "certkern-torch", least: 8, minutes: 2.0 },
     Member { name: "certkern", least: 62, minutes: 8.0 },
     Member { name: "certkern-float-unit", least: 2, minutes: 1.0 },
     Member { name: "certkern-bench", least: 7, minutes: 3.0 },

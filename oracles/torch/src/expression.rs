@@ -72,12 +72,9 @@ pub(crate) fn expression(site: &Site) -> Result<Option<String>, Refusal> {
         "transpose" => format!("torch.transpose({x}, {}, {})", site.number("axis1"), site.number("axis2")),
         "concat" => format!("torch.cat(({}), {})", site.parents.join(", "), site.number("axis")),
         "slice" => format!("{x}[{}]", slices(site)),
-        "split" => format!(
-            "torch.split({x}, {:?}, {})[{}]",
-            site.list("sizes"),
-            site.number("axis"),
-            site.number("index")
-        ),
+        "split" => {
+            format!("torch.split({x}, {:?}, {})[{}]", site.list("sizes"), site.number("axis"), site.number("index"))
+        }
         "gather" => gather(site),
         "pad" => format!("F.pad({x}, {}, value={})", pads(site), site.literal("value")?),
         "upsample" => upsample(site)?,
@@ -92,17 +89,14 @@ pub(crate) fn expression(site: &Site) -> Result<Option<String>, Refusal> {
     }))
 }
 
-fn python(flag: usize) -> &'static str {
-    if flag == 1 { "True" } else { "False" }
-}
-
 fn reduction(site: &Site, name: &str) -> Result<String, Refusal> {
     let axes = site.list("axes");
     if axes.is_empty() {
         // PyTorch takes no axes for all of them.
         return Err(site.refuse("a reduction over no axes", "leave the node out"));
     }
-    Ok(format!("torch.{name}({}, dim={}, keepdim={})", site.parent(0), tuple(axes), python(site.number("keepdim"))))
+    let keep = if site.number("keepdim") == 1 { ", keepdim=True" } else { "" };
+    Ok(format!("torch.{name}({}, dim={}{keep})", site.parent(0), tuple(axes)))
 }
 
 /// Two by two, from the left.
@@ -172,8 +166,8 @@ fn upsample(site: &Site) -> Result<String, Refusal> {
 
 fn max_pool(site: &Site) -> Result<String, Refusal> {
     let (rank, window, overhang) = (site.spatial_rank()?, site.pool()?, site.overhang(site.spatial_rank()?)?);
-    let dilation = tuple(site.list("dilation"));
-    Ok(format!("F.max_pool{rank}d({}, {window}, dilation={dilation}{overhang})", site.parent(0)))
+    let dilation = site.keyword("dilation", 1);
+    Ok(format!("F.max_pool{rank}d({}, {window}{dilation}{overhang})", site.parent(0)))
 }
 
 fn avg_pool(site: &Site) -> Result<String, Refusal> {
@@ -181,6 +175,6 @@ fn avg_pool(site: &Site) -> Result<String, Refusal> {
     if site.list("dilation").iter().any(|dilation| *dilation != 1) {
         return Err(site.refuse("a dilated average", "write it as a convolution"));
     }
-    let include = python(site.number("count_include_pad"));
-    Ok(format!("F.avg_pool{rank}d({}, {window}, count_include_pad={include})", site.parent(0)))
+    let inside = if site.number("count_include_pad") == 1 { "" } else { ", count_include_pad=False" };
+    Ok(format!("F.avg_pool{rank}d({}, {window}{inside})", site.parent(0)))
 }

@@ -41,7 +41,8 @@ pub(crate) fn layer(site: &Site) -> Result<Option<Layer>, Refusal> {
 /// A tensor of the module that is no parameter.
 fn buffer(site: &Site, what: &str, field: &str, call: impl FnOnce(String) -> String) -> Result<Layer, Refusal> {
     let (name, tensor) = (site.name(what), site.tensor(field)?);
-    let made = format!("self.register_buffer({name:?}, torch.zeros({}{}))", tuple(tensor.shape()), site.float.argument());
+    let made =
+        format!("self.register_buffer({name:?}, torch.zeros({}{}))", tuple(tensor.shape()), site.float.argument());
     Ok(Layer { made, call: call(format!("self.{name}")), state: vec![entry(site, &name, tensor)?] })
 }
 
@@ -58,10 +59,10 @@ fn module(site: &Site, what: &str, class: &str, arguments: &str, fields: &[(&str
 fn convolution(site: &Site, class: &str, geometry: &str) -> Result<Layer, Refusal> {
     let groups = site.number("groups");
     let numbers = (site.number("in_channels"), site.number("out_channels"));
-    let [kernel, stride, dilation] = ["kernel", "stride", "dilation"].map(|name| tuple(site.list(name)));
+    let (kernel, stride, dilation) =
+        (tuple(site.list("kernel")), site.keyword("stride", 1), site.keyword("dilation", 1));
     let grouped = if groups == 1 { String::new() } else { format!(", groups={groups}") };
-    let arguments =
-        format!("{}, {}, {kernel}, stride={stride}, {geometry}, dilation={dilation}{grouped}", numbers.0, numbers.1);
+    let arguments = format!("{}, {}, {kernel}{stride}{geometry}{dilation}{grouped}", numbers.0, numbers.1);
     let mut layer = module(site, site.node.kind(), class, &arguments, &[("bias", "bias")])?;
     let name = format!("{}.weight", site.name(site.node.kind()));
     layer.state.push(blocks(site, &name, site.tensor("weight")?, groups)?);
@@ -70,13 +71,12 @@ fn convolution(site: &Site, class: &str, geometry: &str) -> Result<Layer, Refusa
 
 fn conv(site: &Site) -> Result<Layer, Refusal> {
     let class = format!("Conv{}d", site.spatial_rank()?);
-    convolution(site, &class, &format!("padding={}", site.convolution_padding()?))
+    convolution(site, &class, &site.convolution_padding()?)
 }
 
 fn conv_transpose(site: &Site) -> Result<Layer, Refusal> {
     let class = format!("ConvTranspose{}d", site.spatial_rank()?);
-    let extra = tuple(site.list("output_padding"));
-    convolution(site, &class, &format!("padding={}, output_padding={extra}", site.even_padding()?))
+    convolution(site, &class, &(site.even_padding()? + &site.keyword("output_padding", 0)))
 }
 
 /// PyTorch has batch norm for a batch axis, channels and up to three axes more.
@@ -112,8 +112,12 @@ impl Layer {
         let other = self.state.iter().find(|entry| entry.float.is_some_and(|found| found != float));
         match other {
             Some(entry) => {
-                let detail = format!("{} is of another type than {}, the other numbers' type", entry.name, float.name());
-                Err(site.refuse(detail, "give all numbers one type; a single number of binary64 may stand in a sum or a product"))
+                let detail =
+                    format!("{} is of another type than {}, the other numbers' type", entry.name, float.name());
+                Err(site.refuse(
+                    detail,
+                    "give all numbers one type; a single number of binary64 may stand in a sum or a product",
+                ))
             }
             None => Ok(self),
         }

@@ -20,7 +20,8 @@ pub(crate) fn literals(graph: &Graph) -> Vec<Option<String>> {
     let numbers: Vec<Option<String>> = nodes.iter().map(number).collect();
     let mut found = vec![None; nodes.len()];
     for (id, text) in numbers.iter().enumerate().filter_map(|(id, text)| Some((id, text.as_ref()?))) {
-        let broadcast: Vec<usize> = users[id].iter().copied().filter(|user| nodes[*user].kind() == "broadcast_to").collect();
+        let broadcast: Vec<usize> =
+            users[id].iter().copied().filter(|user| nodes[*user].kind() == "broadcast_to").collect();
         let places: Vec<usize> = broadcast.iter().copied().chain([id]).collect();
         let takes = |place: &usize| {
             let direct = users[*place].iter().filter(|user| !broadcast.contains(user));

@@ -95,7 +95,8 @@ impl Text {
     fn finish(self, graph: &Graph, float: Float) -> Model {
         let input = graph.nodes().get(graph.input_id()).map_or(&[][..], |node| node.shape());
         let outputs: Vec<&str> = graph.output_ids().iter().map(|id| self.names[*id].as_str()).collect();
-        let functional = if self.forward.iter().any(|line| line.contains("F.")) { "import torch.nn.functional as F\n" } else { "" };
+        let functional =
+            if self.forward.iter().any(|line| line.contains("F.")) { "import torch.nn.functional as F\n" } else { "" };
         let mut source = format!(
             "\"\"\"A network that certkern wrote from a graph. Its numbers are in model.safetensors:\n\n    \
              from safetensors.torch import load_file\n    net = Model()\n    net.load_state_dict(load_file(\"model.safetensors\"))\n\n\

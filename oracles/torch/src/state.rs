@@ -41,9 +41,15 @@ pub(crate) fn blocks(site: &Site, name: &str, tensor: &Tensor, groups: usize) ->
 
 fn bytes(site: &Site, name: &str, tensor: &Tensor) -> Result<(Float, Dtype, Vec<u8>), Refusal> {
     match tensor.values() {
-        Values::Binary32(bits) => Ok((Float::Binary32, Dtype::F32, bits.iter().flat_map(|b| b.to_le_bytes()).collect())),
-        Values::Binary64(bits) => Ok((Float::Binary64, Dtype::F64, bits.iter().flat_map(|b| b.to_le_bytes()).collect())),
-        Values::Exact(_) => Err(site.refuse(format!("{name} holds numbers that are no floats"), "give binary32 or binary64")),
+        Values::Binary32(bits) => {
+            Ok((Float::Binary32, Dtype::F32, bits.iter().flat_map(|b| b.to_le_bytes()).collect()))
+        }
+        Values::Binary64(bits) => {
+            Ok((Float::Binary64, Dtype::F64, bits.iter().flat_map(|b| b.to_le_bytes()).collect()))
+        }
+        Values::Exact(_) => {
+            Err(site.refuse(format!("{name} holds numbers that are no floats"), "give binary32 or binary64"))
+        }
     }
 }
 

@@ -21,8 +21,7 @@ EPILOG = f"""
 An example:
 
   python -m certkern_oracles.torch_export net.py:Net --shape 1,3,32,32 --eval --state-dict net.pt -o net
-  certkern check net/graph.json                   # well-shaped?
-  certkern digest net/graph.json net/payload.safetensors
+  certkern digest net/graph.json net/payload.safetensors      # reads both, so that a graph that is not well-shaped is told
 
 MODULE:NAME is a module or a file, and in it a class or function that is called without arguments, or a module that stands there.
 The input is one tensor of the shape; its type is that of the module's numbers. The module is captured in the mode in which it is:

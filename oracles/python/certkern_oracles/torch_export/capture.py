@@ -267,7 +267,9 @@ class Interpretation:
         for node in self.program.graph.nodes:
             if node.op == "placeholder" and node not in live:
                 spec = self.specs[node.name]
-                if spec.kind in kinds and self.known(node).tensor.data_ptr() not in memory:
+                tensor = self.known(node).tensor if spec.kind in kinds else None
+                # Integers count batches, and the like.
+                if tensor is not None and tensor.is_floating_point() and tensor.data_ptr() not in memory:
                     yield f"{kinds[spec.kind]} {spec.target} is left out: no output depends on it"
                 elif node is self.input:
                     yield "no output depends on the input"
