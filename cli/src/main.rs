@@ -2,6 +2,7 @@
 
 mod check;
 mod digest;
+mod export;
 mod failure;
 mod import;
 mod input;
@@ -38,6 +39,7 @@ Examples:
   certkern oracle query.json
   certkern import abcrown dump/ --onnx net.onnx --property spec.vnnlib -o bundle
   certkern import onnx net.onnx -o net
+  certkern export torch net/graph.json net/payload.safetensors -o model
   certkern digest bundle/";
 
 /// Checks certificates about neural networks and real functions in arithmetic that cannot lie.
@@ -62,6 +64,9 @@ enum Command {
     /// Turn what other programs left behind into documents that can be checked
     #[command(subcommand)]
     Import(import::Import),
+    /// Write a graph as a network of another program
+    #[command(subcommand)]
+    Export(export::Export),
     /// Print the digests of documents, computed from their bytes
     #[command(after_help = format!("{}\n\n{EXIT_CODES}", digest::HELP))]
     Digest(digest::Digest),
@@ -91,6 +96,7 @@ fn main() -> ExitCode {
         Command::Witness(witness) => witness.run(),
         Command::Oracle(oracle) => oracle.run(),
         Command::Import(import) => import.run(),
+        Command::Export(export) => export.run(),
         Command::Digest(digest) => digest.run(),
     }))
 }

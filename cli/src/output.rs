@@ -62,6 +62,29 @@ pub(crate) fn keep_clear(output: &Path, inputs: &[&Path]) -> Result<(), Failure>
     Ok(())
 }
 
+/// Refuses a folder that holds anything but files of these names, which are to be written there; it may be absent.
+///
+/// # Errors
+/// A usage error.
+pub(crate) fn keep_other_files(folder: &Path, names: &[&str]) -> Result<(), Failure> {
+    let refuse = |what: String| Failure::Usage(format!("{} {what}; choose another folder", folder.display()));
+    let entries = match fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+        Err(error) if error.kind() == ErrorKind::NotADirectory => return Err(refuse("is no folder".to_owned())),
+        Err(error) => return Err(Failure::io("write", folder, &error)),
+    };
+    for entry in entries {
+        let entry = entry.map_err(|error| Failure::io("read", folder, &error))?;
+        let name = entry.file_name();
+        let known = names.iter().any(|known| *known == name);
+        if !known || !entry.file_type().is_ok_and(|kind| kind.is_file()) {
+            return Err(refuse(format!("holds {}", name.to_string_lossy())));
+        }
+    }
+    Ok(())
+}
+
 /// The path without links and dots, where only its beginning need exist.
 fn resolve(path: &Path) -> io::Result<PathBuf> {
     let absolute = std::path::absolute(path)?;

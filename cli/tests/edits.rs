@@ -67,7 +67,7 @@ impl Accepted {
                     let values = bytes.as_chunks().0.iter().map(|chunk| f64::from_le_bytes(*chunk));
                     values.enumerate().flat_map(|(place, old)| changed(place, old).to_le_bytes()).collect()
                 }
-                Dtype::U32 | Dtype::U8 => continue,
+                Dtype::I64 | Dtype::U32 | Dtype::U8 => continue,
             };
         }
         with(&self.files, HINTS, write_safetensors(&tensors))

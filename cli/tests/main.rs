@@ -6,6 +6,7 @@ mod corpus;
 mod digest;
 mod dumps;
 mod edits;
+mod export;
 mod import;
 #[cfg(target_os = "linux")]
 mod memory;

@@ -82,7 +82,7 @@ fn test(root: &Path, name: &str) -> ExitCode {
     ];
     stages.extend(members::MEMBERS.iter().map(|member| member.stage(root)));
     stages.push(inari::stage(root));
-    stages.push(python::stage(root));
+    stages.extend([python::stage(root), python::torch_stage(root)]);
     stages.retain(|stage| stage.name.contains(name));
     if stages.is_empty() {
         eprintln!("no stage has `{name}` in its name");

@@ -7,10 +7,8 @@ use crate::{digest, input, output};
 use certkern_graph::Graph;
 use certkern_onnx::Imported;
 use certkern_wire::Limits;
-use std::ffi::OsStr;
 use std::fs;
-use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 pub(crate) const HELP: &str = concat!(
     "Example:\n  certkern import onnx net.onnx -o net\n\n\
@@ -38,7 +36,7 @@ impl Onnx {
         let progress = Progress::start("importing");
         let bytes = input::file(&self.network, &limits)?;
         output::keep_clear(&self.output, &[&self.network])?;
-        refuse_other_folder(&self.output)?;
+        output::keep_other_files(&self.output, &[GRAPH, PAYLOAD])?;
         let imported = import(&self.network.display().to_string(), &bytes)?;
         let graph = Graph::read(imported.graph.as_bytes(), Some(&imported.payload), &limits)?;
         fs::create_dir_all(&self.output).map_err(|error| Failure::io("write", &self.output, &error))?;
@@ -56,24 +54,4 @@ impl Onnx {
 /// Imports the bytes of the file `name`.
 pub(crate) fn import(name: &str, bytes: &[u8]) -> Result<Imported, Failure> {
     certkern_onnx::import(bytes).map_err(|error| Failure::Import(format!("{name}: {error}")))
-}
-
-/// Refuses a path that holds anything but an earlier import or nothing.
-fn refuse_other_folder(folder: &Path) -> Result<(), Failure> {
-    let refuse = |what: String| Failure::Usage(format!("{} {what}; choose another folder", folder.display()));
-    let entries = match fs::read_dir(folder) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
-        Err(error) if error.kind() == ErrorKind::NotADirectory => return Err(refuse("is no folder".to_owned())),
-        Err(error) => return Err(Failure::io("write", folder, &error)),
-    };
-    for entry in entries {
-        let entry = entry.map_err(|error| Failure::io("read", folder, &error))?;
-        let name = entry.file_name();
-        let known = [OsStr::new(GRAPH), OsStr::new(PAYLOAD)].contains(&name.as_os_str());
-        if !known || !entry.file_type().is_ok_and(|kind| kind.is_file()) {
-            return Err(refuse(format!("holds {}", name.to_string_lossy())));
-        }
-    }
-    Ok(())
 }

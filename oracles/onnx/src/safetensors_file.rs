@@ -9,6 +9,8 @@ pub enum Dtype {
     F32,
     /// IEEE binary64.
     F64,
+    /// Signed, 64 bits.
+    I64,
     /// Unsigned, 32 bits.
     U32,
     /// Unsigned, 8 bits.
@@ -22,6 +24,7 @@ impl Dtype {
         match self {
             Self::F32 => "F32",
             Self::F64 => "F64",
+            Self::I64 => "I64",
             Self::U32 => "U32",
             Self::U8 => "U8",
         }
@@ -31,7 +34,7 @@ impl Dtype {
     #[must_use]
     pub fn size(self) -> usize {
         match self {
-            Self::F64 => 8,
+            Self::F64 | Self::I64 => 8,
             Self::F32 | Self::U32 => 4,
             Self::U8 => 1,
         }
