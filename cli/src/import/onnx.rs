@@ -5,13 +5,13 @@ use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::{digest, input, output};
 use certkern_graph::Graph;
-use certkern_onnx::Imported;
+use certkern_onnx::{Frozen, Imported};
 use certkern_wire::Limits;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 pub(crate) const HELP: &str = concat!(
-    "Example:\n  certkern import onnx net.onnx -o net\n\n\
+    "Examples:\n  certkern import onnx net.onnx -o net\n  certkern import onnx net.onnx --freeze scale=scale.npy -o net\n\n\
      Writes net/graph.json and net/payload.safetensors and prints their digests. A folder that holds anything else is refused.",
     exit_codes!()
 );
@@ -28,6 +28,9 @@ pub(crate) struct Onnx {
     /// The folder to write
     #[arg(short, long, value_name = "DIR")]
     output: PathBuf,
+    /// A graph input that becomes a constant, with the file of its tensor (.npy, or a TensorProto); may stand several times
+    #[arg(long, value_name = "NAME=FILE")]
+    freeze: Vec<String>,
 }
 
 impl Onnx {
@@ -35,19 +38,37 @@ impl Onnx {
         let limits = Limits::default();
         let progress = Progress::start("importing");
         let bytes = input::file(&self.network, &limits)?;
-        output::keep_clear(&self.output, &[&self.network])?;
+        let frozen = self.frozen(&limits)?;
+        let read: Vec<&Path> = frozen.iter().map(|(_, path, _)| *path).chain([self.network.as_path()]).collect();
+        output::keep_clear(&self.output, &read)?;
         output::keep_other_files(&self.output, &[GRAPH, PAYLOAD])?;
-        let imported = import(&self.network.display().to_string(), &bytes)?;
+        let name = self.network.display();
+        let frozen: Vec<Frozen> = frozen.iter().map(|(name, _, bytes)| Frozen { name, bytes }).collect();
+        let imported = certkern_onnx::import_frozen(&bytes, &frozen)
+            .map_err(|error| Failure::Import(format!("{name}: {error}")))?;
         let graph = Graph::read(imported.graph.as_bytes(), Some(&imported.payload), &limits)?;
         fs::create_dir_all(&self.output).map_err(|error| Failure::io("write", &self.output, &error))?;
         // The graph comes last: where it stands, its payload does.
         output::write_file(&self.output.join(PAYLOAD), &imported.payload)?;
         output::write_file(&self.output.join(GRAPH), imported.graph.as_bytes())?;
         let digests = digest::text(&digest::of_graph(&graph));
-        let (nodes, from, to) = (graph.nodes().len(), &imported.input_shape, &imported.output_shape);
+        let (nodes, from) = (graph.nodes().len(), &imported.input_shape);
+        let to: String = imported.output_shapes.iter().map(|shape| format!("output   {shape:?}\n")).collect();
         drop(progress);
-        output::print(&format!("{digests}nodes    {nodes}\ninput    {from:?}\noutput   {to:?}\n"))?;
+        output::print(&format!("{digests}nodes    {nodes}\ninput    {from:?}\n{to}"))?;
         Ok(0)
+    }
+
+    /// Names, paths and bytes of the tensors of frozen inputs. A name may hold `=`, a path after it may not.
+    fn frozen(&self, limits: &Limits) -> Result<Vec<(&str, &Path, Vec<u8>)>, Failure> {
+        let mut frozen = Vec::with_capacity(self.freeze.len());
+        for text in &self.freeze {
+            let Some((name, path)) = text.rsplit_once('=') else {
+                return Err(Failure::Usage(format!("--freeze {text} is not NAME=FILE")));
+            };
+            frozen.push((name, Path::new(path), input::file(Path::new(path), limits)?));
+        }
+        Ok(frozen)
     }
 }
 

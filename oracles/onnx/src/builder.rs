@@ -62,12 +62,52 @@ pub(crate) struct NodeDraft<'a> {
     pub(crate) attributes: Vec<(&'static str, Json)>,
 }
 
+/// A node of the graph without its place.
+struct GraphNode {
+    kind: &'static str,
+    parents: Vec<usize>,
+    /// `shape` and the attributes, then the producer's strings.
+    rest: Map<String, Json>,
+    /// The ONNX value.
+    name: String,
+    extension: bool,
+    fields: Vec<(&'static str, Dtype, Vec<usize>, Vec<u8>)>,
+}
+
+/// Operators that `torchlean.ir.v1` does not have.
+const EXTENSIONS: &[&str] = &[
+    "add_n",
+    "clip",
+    "conv_transpose",
+    "div",
+    "elu",
+    "erf",
+    "gather",
+    "gelu",
+    "gelu_tanh",
+    "global_avg_pool",
+    "hard_sigmoid",
+    "hard_swish",
+    "leaky_relu",
+    "max_n",
+    "min_n",
+    "neg",
+    "pad",
+    "pow",
+    "prelu",
+    "reduce_max",
+    "reduce_min",
+    "selu",
+    "slice",
+    "split",
+    "upsample",
+    "where",
+];
+
 /// The graph and the payload under construction.
 #[derive(Default)]
 pub(crate) struct Builder {
-    nodes: Vec<String>,
-    names: Vec<String>,
-    payload: Vec<(String, Dtype, Vec<usize>, Vec<u8>)>,
+    nodes: Vec<GraphNode>,
     payload_elements: usize,
     constants: BTreeMap<(String, Vec<usize>), NodeValue>,
 }
@@ -82,7 +122,7 @@ impl Builder {
         &mut self,
         origin: Origin<'_>,
         draft: NodeDraft<'_>,
-        fields: &[(&str, &Constant)],
+        fields: &[(&'static str, &Constant)],
     ) -> Result<NodeValue, ImportError> {
         let NodeDraft { kind, parents, shape, element, attributes } = draft;
         if elements(origin.place, &shape)? == 0 {
@@ -90,6 +130,7 @@ impl Builder {
             return Err(ImportError::Shape(fault(origin.place, detail, "empty tensors are not supported")));
         }
         let id = self.nodes.len();
+        let mut payload = Vec::with_capacity(fields.len());
         for (field, constant) in fields {
             let Some(dtype) = constant.element.dtype() else {
                 let detail =
@@ -101,25 +142,27 @@ impl Builder {
                 let detail = format!("the weights have more than {MAX_ELEMENTS} elements in all");
                 return Err(ImportError::Limit(fault(origin.place, detail, "only smaller networks are supported")));
             }
-            self.payload.push((format!("{id}.{field}"), dtype, constant.shape.clone(), constant.bytes.clone()));
+            payload.push((*field, dtype, constant.shape.clone(), constant.bytes.clone()));
         }
-        let mut node = Map::new();
-        node.insert("id".to_owned(), json!(id));
-        node.insert("kind".to_owned(), json!(kind));
-        node.insert("parents".to_owned(), json!(parents));
-        node.insert("shape".to_owned(), json!(shape));
-        node.extend(attributes.into_iter().map(|(name, value)| (name.to_owned(), value)));
+        let pooling = ["avg_pool", "max_pool"].contains(&kind);
+        let later = ["padding_after", "dilation", "count_include_pad"];
+        let extension =
+            EXTENSIONS.contains(&kind) || (pooling && attributes.iter().any(|(name, _)| later.contains(name)));
+        let mut rest = Map::new();
+        rest.insert("shape".to_owned(), json!(shape));
+        rest.extend(attributes.into_iter().map(|(name, value)| (name.to_owned(), value)));
         if !origin.op_type.is_empty() {
-            node.insert("onnx_op_type".to_owned(), json!(origin.op_type));
+            rest.insert("onnx_op_type".to_owned(), json!(origin.op_type));
         }
         let name = if origin.node_name.is_empty() { origin.value_name } else { origin.node_name };
-        node.insert("onnx_name".to_owned(), json!(name));
-        self.nodes.push(Json::Object(node).to_string());
-        self.names.push(origin.value_name.to_owned());
+        rest.insert("onnx_name".to_owned(), json!(name));
+        let (parents, name) = (parents.to_vec(), origin.value_name.to_owned());
+        self.nodes.push(GraphNode { kind, parents, rest, name, extension, fields: payload });
         Ok(NodeValue { id, shape, element })
     }
 
-    /// The node of a constant repeated to `shape`, which its shape broadcasts to; made where it is first wanted.
+    /// The node of a constant repeated to `shape`, which its shape broadcasts to; made where it is first wanted. A constant
+    /// without a name is generated, and gets a node each time.
     ///
     /// # Errors
     /// As [`Builder::push`].
@@ -127,27 +170,62 @@ impl Builder {
         &mut self,
         constant: &Constant,
         shape: &[usize],
-        place: &str,
+        origin: Origin<'_>,
     ) -> Result<NodeValue, ImportError> {
         let key = (constant.name.clone(), shape.to_vec());
         if let Some(node) = self.constants.get(&key) {
             return Ok(node.clone());
         }
-        let repeated = constant.repeated(shape, place)?;
-        let origin = Origin { place, op_type: "", node_name: "", value_name: &constant.name };
+        let repeated = constant.repeated(shape, origin.place)?;
+        let generated = constant.name.is_empty();
+        let value_name = if generated { origin.value_name } else { &constant.name };
+        let origin = Origin { place: origin.place, op_type: "", node_name: "", value_name };
         let (shape, element) = (shape.to_vec(), constant.element);
         let draft = NodeDraft { kind: "const", parents: &[], shape, element, attributes: Vec::new() };
         let node = self.push(origin, draft, &[("values", &repeated)])?;
-        self.constants.insert(key, node.clone());
+        if !generated {
+            self.constants.insert(key, node.clone());
+        }
         Ok(node)
     }
 
-    /// The graph (JSON text, one node a line), the payload (a safetensors file), and the ONNX value of each node.
-    pub(crate) fn finish(self, output: usize) -> (String, Vec<u8>, Vec<String>) {
-        let graph = format!(
-            "{{\"format\":\"torchlean.ir.v1\",\"input_id\":0,\"output_ids\":[{output}],\"nodes\":[\n{}\n]}}\n",
-            self.nodes.join(",\n")
-        );
-        (graph, write_safetensors(&self.payload), self.names)
+    /// The graph (JSON text, one node a line), the payload (a safetensors file), and the ONNX value of each node. Nodes that no
+    /// output needs, the input aside, are left out.
+    pub(crate) fn finish(self, outputs: &[usize]) -> (String, Vec<u8>, Vec<String>) {
+        let mut needed = vec![false; self.nodes.len()];
+        outputs.iter().chain([&0]).for_each(|id| needed[*id] = true);
+        for (id, node) in self.nodes.iter().enumerate().rev() {
+            if needed[id] {
+                node.parents.iter().for_each(|parent| needed[*parent] = true);
+            }
+        }
+        let places: Vec<usize> = needed
+            .iter()
+            .scan(0, |next, needed| {
+                let place = *next;
+                *next += usize::from(*needed);
+                Some(place)
+            })
+            .collect();
+        let place = |ids: &[usize]| ids.iter().map(|id| places[*id]).collect::<Vec<usize>>();
+        let (mut lines, mut names, mut payload, mut extended) = (Vec::new(), Vec::new(), Vec::new(), false);
+        for node in self.nodes.into_iter().zip(&needed).filter_map(|(node, needed)| needed.then_some(node)) {
+            let id = lines.len();
+            let mut object = Map::new();
+            object.insert("id".to_owned(), json!(id));
+            object.insert("kind".to_owned(), json!(node.kind));
+            object.insert("parents".to_owned(), json!(place(&node.parents)));
+            object.extend(node.rest);
+            lines.push(Json::Object(object).to_string());
+            names.push(node.name);
+            extended |= node.extension;
+            let fields = node.fields.into_iter();
+            payload.extend(fields.map(|(field, dtype, shape, bytes)| (format!("{id}.{field}"), dtype, shape, bytes)));
+        }
+        let format = if extended { "certkern.ir.v1" } else { "torchlean.ir.v1" };
+        let (outputs, nodes) = (json!(place(outputs)), lines.join(",\n"));
+        let graph =
+            format!("{{\"format\":\"{format}\",\"input_id\":0,\"output_ids\":{outputs},\"nodes\":[\n{nodes}\n]}}\n");
+        (graph, write_safetensors(&payload), names)
     }
 }

@@ -1,5 +1,5 @@
 //! Constants: the numbers of initializers and `Constant` nodes, copied bit for bit. What is done to them here is to repeat and
-//! to reorder; nothing is computed.
+//! to reorder.
 
 use crate::error::{ImportError, fault};
 use crate::proto::TensorProto;
@@ -13,9 +13,11 @@ pub(crate) const MAX_ELEMENTS: usize = 1 << 28;
 pub(crate) enum Element {
     F32,
     F64,
+    /// For indices.
+    I32,
     /// For shapes and axes.
     I64,
-    /// For the mode of `Dropout`.
+    /// For conditions.
     Bool,
 }
 
@@ -24,6 +26,7 @@ impl Element {
     pub(crate) fn from_onnx(data_type: i32) -> Option<Self> {
         match data_type {
             1 => Some(Self::F32),
+            6 => Some(Self::I32),
             7 => Some(Self::I64),
             9 => Some(Self::Bool),
             11 => Some(Self::F64),
@@ -33,7 +36,7 @@ impl Element {
 
     pub(crate) fn size(self) -> usize {
         match self {
-            Self::F32 => 4,
+            Self::F32 | Self::I32 => 4,
             Self::F64 | Self::I64 => 8,
             Self::Bool => 1,
         }
@@ -44,7 +47,7 @@ impl Element {
         match self {
             Self::F32 => Some(Dtype::F32),
             Self::F64 => Some(Dtype::F64),
-            Self::I64 | Self::Bool => None,
+            Self::I32 | Self::I64 | Self::Bool => None,
         }
     }
 
@@ -52,6 +55,7 @@ impl Element {
         match self {
             Self::F32 => "float32",
             Self::F64 => "float64",
+            Self::I32 => "int32",
             Self::I64 => "int64",
             Self::Bool => "bool",
         }
@@ -138,7 +142,7 @@ impl Constant {
             Element::F32 => "float_data",
             Element::F64 => "double_data",
             Element::I64 => "int64_data",
-            Element::Bool => "int32_data",
+            Element::I32 | Element::Bool => "int32_data",
         };
         let mut filled = fields.iter().filter(|(_, length)| *length > 0).map(|(field, _)| *field);
         let field = filled.next().unwrap_or("raw_data");
@@ -151,6 +155,9 @@ impl Constant {
             "float_data" => tensor.float_data.iter().flat_map(|number| number.to_le_bytes()).collect(),
             "double_data" => tensor.double_data.iter().flat_map(|number| number.to_le_bytes()).collect(),
             "int64_data" => tensor.int64_data.iter().flat_map(|number| number.to_le_bytes()).collect(),
+            "int32_data" if element == Element::I32 => {
+                tensor.int32_data.iter().flat_map(|number| number.to_le_bytes()).collect()
+            }
             "int32_data" => tensor.int32_data.iter().map(|number| u8::from(*number != 0)).collect(),
             _ => tensor.raw_data.clone().unwrap_or_default(),
         };
@@ -170,14 +177,8 @@ impl Constant {
         match self.element {
             Element::F32 => self.bytes.as_chunks().0.iter().all(|bytes| f32::from_le_bytes(*bytes).is_finite()),
             Element::F64 => self.bytes.as_chunks().0.iter().all(|bytes| f64::from_le_bytes(*bytes).is_finite()),
-            Element::I64 | Element::Bool => true,
+            Element::I32 | Element::I64 | Element::Bool => true,
         }
-    }
-
-    /// The integers of a tensor of `int64`.
-    pub(crate) fn integers(&self) -> Option<Vec<i64>> {
-        let integers = || self.bytes.as_chunks().0.iter().map(|bytes| i64::from_le_bytes(*bytes)).collect();
-        (self.element == Element::I64).then(integers)
     }
 
     /// The same numbers, out axis `i` being in axis `perm[i]`; `perm` is a permutation of the axes.

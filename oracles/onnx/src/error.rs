@@ -27,7 +27,7 @@ pub enum ImportError {
     Attribute(Fault),
     /// A field of the schema that the importer does not understand, or one that stands twice, holds something.
     Field(Fault),
-    /// The graph does not have exactly one input and one output of a known type and shape, or a name is defined twice or never.
+    /// The graph does not have exactly one input, or not outputs, of a known type and shape, or a name is defined twice or never.
     Interface(Fault),
     /// A tensor is larger than the importer takes on.
     Limit(Fault),
@@ -43,8 +43,6 @@ pub enum ImportError {
     Tensor(Fault),
     /// A field number that the ONNX schema does not have.
     UnknownField(Fault),
-    /// A value that nothing reads.
-    Unused(Fault),
     /// The version of the format or of an operator set is not one that the importer knows.
     Version(Fault),
 }
@@ -64,7 +62,6 @@ impl ImportError {
             | Self::Shape(fault)
             | Self::Tensor(fault)
             | Self::UnknownField(fault)
-            | Self::Unused(fault)
             | Self::Version(fault) => fault,
         }
     }

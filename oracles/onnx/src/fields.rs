@@ -159,6 +159,14 @@ pub(crate) fn check(bytes: &[u8], label: &dyn Fn(&str, usize) -> Option<String>)
     walk(bytes, MODEL, "model", label)
 }
 
+/// Walks over the bytes of a `TensorProto`.
+///
+/// # Errors
+/// As [`check`].
+pub(crate) fn check_tensor(bytes: &[u8], place: &str) -> Result<(), ImportError> {
+    walk(bytes, TENSOR, place, &|_, _| None)
+}
+
 /// One message. The depth is that of the table, which has no cycle.
 fn walk(
     bytes: &[u8],

@@ -1,12 +1,14 @@
-//! From a decoded model to the graph: versions, the one input, the constants, the nodes in order, the one output.
+//! From a decoded model to the graph: versions, what is live, the one input, the constants, the nodes, the outputs.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use crate::attributes::Attributes;
 use crate::builder::{Builder, NodeDraft, NodeValue, Origin, Value};
 use crate::constant::{Constant, Element, data_type_name, elements};
 use crate::error::{ImportError, fault};
+use crate::frozen::Frozen;
+use crate::live::Live;
 use crate::ops::{Call, OPERATORS};
 use crate::proto::{Dimension, GraphProto, ModelProto, NodeProto, TensorType, ValueInfoProto};
 
@@ -16,28 +18,34 @@ const ANEW: &str = "write the file anew with onnx";
 pub(crate) struct Lowered {
     pub(crate) builder: Builder,
     pub(crate) input_shape: Vec<usize>,
-    pub(crate) output: NodeValue,
+    pub(crate) outputs: Vec<NodeValue>,
 }
 
-/// Lowers a model.
+/// Lowers a model of which these graph inputs are constants.
 ///
 /// # Errors
 /// Any [`ImportError`] but those of decoding.
-pub(crate) fn lower(model: &ModelProto) -> Result<Lowered, ImportError> {
+pub(crate) fn lower(model: &ModelProto, frozen: &[Frozen<'_>]) -> Result<Lowered, ImportError> {
     let opset = versions(model)?;
     let Some(graph) = &model.graph else {
         return Err(ImportError::Malformed(fault("model", "it holds no graph", "check that the file is complete")));
     };
+    let live = Live::new(graph)?;
     let mut values = Values::default();
-    initializers(graph, &mut values)?;
+    initializers(graph, &live, &mut values)?;
     let mut builder = Builder::default();
-    let input_shape = input(graph, &mut builder, &mut values)?;
-    for (index, node) in graph.node.iter().enumerate() {
-        apply(node, &node_place(index, node), opset, &mut builder, &mut values)?;
+    let input_shape = inputs(graph, frozen, &mut builder, &mut values)?;
+    let known = |name: &str| values.entries.contains_key(name);
+    for index in live.order(graph, known)? {
+        if let Some(node) = graph.node.get(index) {
+            apply(node, &node_place(index, node), opset, &live, &mut builder, &mut values)?;
+        }
     }
-    let output = output(graph, &mut builder, &mut values)?;
-    values.all_read()?;
-    Ok(Lowered { builder, input_shape, output })
+    if graph.output.is_empty() {
+        return Err(ImportError::Interface(fault("graph", "it has no output", "export the model with an output")));
+    }
+    let outputs = graph.output.iter().map(|info| output(info, &mut builder, &values)).collect::<Result<_, _>>()?;
+    Ok(Lowered { builder, input_shape, outputs })
 }
 
 /// How a node is named in errors.
@@ -63,11 +71,11 @@ fn versions(model: &ModelProto) -> Result<i64, ImportError> {
     }
     let mut sets = model.opset_import.iter().filter(|set| is_default(set.domain.as_deref()));
     let version = sets.next().and_then(|set| set.version);
-    let way_out = "export the model with one default operator set, from 7 to 22";
+    let way_out = "export the model with one default operator set, from 1 to 22";
     if sets.next().is_some() {
         return Err(ImportError::Version(fault("model", "the default operator set is named twice", way_out)));
     }
-    version.filter(|version| (7..=22).contains(version)).ok_or_else(|| {
+    version.filter(|version| (1..=22).contains(version)).ok_or_else(|| {
         let found = version.map_or("not named".to_owned(), |version| version.to_string());
         ImportError::Version(fault("model", format!("the default operator set is {found}"), way_out))
     })
@@ -77,77 +85,83 @@ fn is_default(domain: Option<&str>) -> bool {
     matches!(domain, None | Some("" | "ai.onnx"))
 }
 
-/// The values by name, and whether something has read them.
+/// The values by name.
 #[derive(Default)]
 struct Values {
-    entries: BTreeMap<String, (Value, bool)>,
-    /// Outputs that no operator makes here (the mask of `Dropout`): nothing may read them.
-    absent: BTreeSet<String>,
+    entries: BTreeMap<String, Value>,
 }
 
 impl Values {
-    fn define(&mut self, name: &str, value: Value, place: &str) -> Result<(), ImportError> {
-        if name.is_empty() || self.absent.contains(name) || self.entries.contains_key(name) {
-            let detail = format!("the name `{name}` is empty or taken");
-            return Err(ImportError::Interface(fault(place, detail, ANEW)));
-        }
-        self.entries.insert(name.to_owned(), (value, false));
-        Ok(())
+    fn define(&mut self, name: &str, value: Value) {
+        self.entries.insert(name.to_owned(), value);
     }
 
-    fn read(&mut self, name: &str, place: &str) -> Result<Value, ImportError> {
-        if self.absent.contains(name) {
-            let detail = format!("the value `{name}`, which it reads, is not made in inference");
-            return Err(ImportError::Interface(fault(place, detail, "export the model for inference")));
-        }
-        let Some((value, read)) = self.entries.get_mut(name) else {
-            let detail = format!("nothing before it makes the value `{name}`, which it reads");
-            return Err(ImportError::Interface(fault(place, detail, ANEW)));
-        };
-        *read = true;
-        Ok(value.clone())
-    }
-
-    fn all_read(&self) -> Result<(), ImportError> {
-        match self.entries.iter().find(|(_, (_, read))| !read) {
-            None => Ok(()),
-            Some((name, _)) => {
-                let place = format!("value `{name}`");
-                Err(ImportError::Unused(fault(&place, "nothing reads it", "remove it from the model")))
-            }
-        }
+    fn read(&self, name: &str, place: &str) -> Result<Value, ImportError> {
+        self.entries.get(name).cloned().ok_or_else(|| {
+            let detail = format!("nothing makes the value `{name}`, which it reads");
+            ImportError::Interface(fault(place, detail, ANEW))
+        })
     }
 }
 
-fn initializers(graph: &GraphProto, values: &mut Values) -> Result<(), ImportError> {
+fn initializers(graph: &GraphProto, live: &Live<'_>, values: &mut Values) -> Result<(), ImportError> {
     for tensor in &graph.initializer {
         let name = tensor.name.as_deref().unwrap_or_default();
-        let place = initializer_place(name);
-        let constant = Constant::read(tensor, name, &place)?;
-        values.define(name, Value::Constant(Rc::new(constant)), &place)?;
+        if live.reads(name) {
+            let constant = Constant::read(tensor, name, &initializer_place(name))?;
+            values.define(name, Value::Constant(Rc::new(constant)));
+        }
     }
     Ok(())
 }
 
-/// The one graph input that has no initializer. One that has (in IR versions before 4 all have to be listed, later the
-/// initializer is the default) is the constant, of the type and shape that the input declares.
-fn input(graph: &GraphProto, builder: &mut Builder, values: &mut Values) -> Result<Vec<usize>, ImportError> {
+/// The graph inputs: those that have an initializer (in IR versions before 4 all have to be listed, later the initializer is the
+/// default) or are frozen are constants, of the type and shape that they declare. One is left, whose shape it gives.
+fn inputs(
+    graph: &GraphProto,
+    frozen: &[Frozen<'_>],
+    builder: &mut Builder,
+    values: &mut Values,
+) -> Result<Vec<usize>, ImportError> {
     let mut real = Vec::new();
+    let mut tensors: BTreeMap<&str, &Frozen<'_>> = BTreeMap::new();
+    for tensor in frozen {
+        if tensors.insert(tensor.name, tensor).is_some() {
+            let detail = format!("the graph input `{}` is frozen twice", tensor.name);
+            return Err(ImportError::Interface(fault("graph", detail, "freeze it once")));
+        }
+    }
     for info in &graph.input {
         let name = info.name.as_deref().unwrap_or_default();
-        match values.entries.get(name) {
-            None => real.push((name, info)),
-            Some((value, _)) => agrees(info, value, &format!("graph input `{name}`"))?,
+        let place = format!("graph input `{name}`");
+        if graph.initializer.iter().any(|tensor| tensor.name.as_deref().unwrap_or_default() == name) {
+            if let Some(value) = values.entries.get(name) {
+                agrees(info, value, &place)?;
+            }
+        } else if let Some(tensor) = tensors.remove(name) {
+            let value = Value::Constant(Rc::new(tensor.constant()?));
+            agrees(info, &value, &place)?;
+            values.define(name, value);
+        } else {
+            real.push((name, info));
         }
+    }
+    if let Some(name) = tensors.keys().next() {
+        let detail = format!("`{name}` is to be frozen, and is no graph input without an initializer");
+        return Err(ImportError::Interface(fault("graph", detail, "freeze graph inputs only")));
     }
     let &[(name, info)] = real.as_slice() else {
         let names: Vec<&str> = real.iter().map(|(name, _)| *name).collect();
         let detail = format!("the inputs that are no constants are {names:?}");
-        return Err(ImportError::Interface(fault("graph", detail, "exactly one is supported")));
+        return Err(ImportError::Interface(fault("graph", detail, "exactly one is supported; freeze the others")));
     };
     let place = format!("graph input `{name}`");
     let declared = tensor_type(info, &place)?;
     let element = element_of(declared, &place)?;
+    if element.dtype().is_none() {
+        let detail = format!("it has elements of type {}", element.name());
+        return Err(ImportError::Interface(fault(&place, detail, "export the model in float32 or float64")));
+    }
     let Some(dims) = &declared.shape else {
         return Err(ImportError::Interface(fault(
             &place,
@@ -171,7 +185,7 @@ fn input(graph: &GraphProto, builder: &mut Builder, values: &mut Values) -> Resu
     let origin = Origin { place: &place, op_type: "", node_name: "", value_name: name };
     let draft = NodeDraft { kind: "input", parents: &[], shape: shape.clone(), element, attributes: Vec::new() };
     let node = builder.push(origin, draft, &[])?;
-    values.define(name, Value::Node(node), &place)?;
+    values.define(name, Value::Node(node));
     Ok(shape)
 }
 
@@ -179,6 +193,7 @@ fn apply(
     node: &NodeProto,
     place: &str,
     opset: i64,
+    live: &Live<'_>,
     builder: &mut Builder,
     values: &mut Values,
 ) -> Result<(), ImportError> {
@@ -189,7 +204,7 @@ fn apply(
         let of_domain =
             if is_default(domain) { String::new() } else { format!(" of domain {}", domain.unwrap_or_default()) };
         let names: Vec<&str> = OPERATORS.iter().map(|operator| operator.name).collect();
-        let detail = format!("operator {op_type}{of_domain} is not supported yet");
+        let detail = format!("operator {op_type}{of_domain} is not supported");
         return Err(ImportError::Operator(fault(place, detail, format!("supported: {}", names.join(", ")))));
     };
     let mut inputs = Vec::with_capacity(node.input.len());
@@ -197,28 +212,27 @@ fn apply(
         let value = if name.is_empty() { None } else { Some(values.read(name, place)?) };
         inputs.push((name.as_str(), value));
     }
-    let name = node.output.first().map_or("", String::as_str);
+    let outputs: Vec<(&str, bool)> = node.output.iter().map(|name| (name.as_str(), live.reads(name))).collect();
+    let name = outputs.iter().find(|(_, live)| *live).map_or("", |(name, _)| name);
     let origin = Origin { place, op_type, node_name: node.name.as_deref().unwrap_or_default(), value_name: name };
-    let call = Call { opset, origin, inputs, attributes: Attributes::new(node, place)?, builder };
-    let value = operator.apply(call, node.output.len())?;
-    values.define(name, value, place)?;
-    values.absent.extend(node.output.iter().skip(1).filter(|name| !name.is_empty()).cloned());
+    let call = Call { opset, origin, inputs, outputs, attributes: Attributes::new(node, place)?, builder };
+    for (name, value) in operator.apply(call)? {
+        values.define(name, value);
+    }
     Ok(())
 }
 
-fn output(graph: &GraphProto, builder: &mut Builder, values: &mut Values) -> Result<NodeValue, ImportError> {
-    let [info] = graph.output.as_slice() else {
-        let names: Vec<&str> = graph.output.iter().map(|info| info.name.as_deref().unwrap_or_default()).collect();
-        let detail = format!("the outputs are {names:?}");
-        return Err(ImportError::Interface(fault("graph", detail, "exactly one is supported")));
-    };
+fn output(info: &ValueInfoProto, builder: &mut Builder, values: &Values) -> Result<NodeValue, ImportError> {
     let name = info.name.as_deref().unwrap_or_default();
     let place = format!("graph output `{name}`");
     let value = values.read(name, &place)?;
     agrees(info, &value, &place)?;
     match &value {
         Value::Node(node) => Ok(node.clone()),
-        Value::Constant(constant) => builder.constant(constant, &constant.shape, &place),
+        Value::Constant(constant) => {
+            let origin = Origin { place: &place, op_type: "", node_name: "", value_name: name };
+            builder.constant(constant, &constant.shape, origin)
+        }
     }
 }
 
@@ -239,7 +253,9 @@ fn agrees(info: &ValueInfoProto, value: &Value, place: &str) -> Result<(), Impor
     }
     let fits = |(declared, found): (&Option<usize>, &usize)| declared.is_none_or(|declared| declared == *found);
     if extents.len() != value.shape().len() || !extents.iter().zip(value.shape()).all(fits) {
-        let detail = format!("its shape is declared as {extents:?} and is {:?}", value.shape());
+        let text = |extent: &Option<usize>| extent.map_or_else(|| "?".to_owned(), |extent| extent.to_string());
+        let declared: Vec<String> = extents.iter().map(text).collect();
+        let detail = format!("its shape is declared as [{}] and is {:?}", declared.join(", "), value.shape());
         return Err(ImportError::Shape(fault(
             place,
             detail,

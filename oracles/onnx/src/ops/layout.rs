@@ -1,7 +1,7 @@
-//! Operators that only move numbers: `Reshape`, `Flatten`, `Squeeze`, `Unsqueeze`, `Transpose`, `Concat`.
+//! Operators that only move numbers: `Reshape`, `Flatten`, `Squeeze`, `Unsqueeze`, `Transpose`.
 
-use super::{Call, source};
-use crate::builder::{NodeDraft, Value};
+use super::{Call, affine};
+use crate::builder::Value;
 use crate::constant::elements;
 use crate::error::ImportError;
 
@@ -43,7 +43,7 @@ pub(super) fn reshape(call: &mut Call<'_>) -> Result<Value, ImportError> {
 pub(super) fn squeeze(call: &mut Call<'_>) -> Result<Value, ImportError> {
     let value = call.input(0)?;
     let rank = value.shape().len();
-    let dropped = match axes(call)? {
+    let dropped = match call.list("axes", 1, 13)? {
         Some(axes) => marked(call, &axes, rank)?,
         None => value.shape().iter().map(|extent| *extent == 1).collect(),
     };
@@ -58,7 +58,7 @@ pub(super) fn squeeze(call: &mut Call<'_>) -> Result<Value, ImportError> {
 
 pub(super) fn unsqueeze(call: &mut Call<'_>) -> Result<Value, ImportError> {
     let value = call.input(0)?;
-    let Some(axes) = axes(call)? else {
+    let Some(axes) = call.list("axes", 1, 13)? else {
         return Err(call.operand("the axes are left out".to_owned(), "write the file anew with onnx"));
     };
     let added = marked(call, &axes, value.shape().len() + axes.len())?;
@@ -84,56 +84,8 @@ pub(super) fn transpose(call: &mut Call<'_>) -> Result<Value, ImportError> {
     };
     match &value {
         Value::Constant(constant) => Ok(call.derived(constant.permuted(&perm))),
-        Value::Node(node) => {
-            let shape = perm.iter().filter_map(|axis| node.shape.get(*axis).copied()).collect();
-            call.unary("permute", node, shape, vec![("perm", perm.into())]).map(Value::Node)
-        }
+        Value::Node(node) => affine::turn(call, node, &perm).map(Value::Node),
     }
-}
-
-pub(super) fn concat(call: &mut Call<'_>) -> Result<Value, ImportError> {
-    let values = (0..call.inputs.len()).map(|place| call.input(place)).collect::<Result<Vec<_>, _>>()?;
-    call.same_element(&values.iter().collect::<Vec<_>>())?;
-    let first = call.input(0)?;
-    let Some(axis) = call.attributes.int("axis")? else {
-        return Err(call.attribute("axis", "is missing", "write the file anew with onnx"));
-    };
-    let axis = call.axis(axis, first.shape().len())?;
-    if values.len() == 1 {
-        return source::hand_on(call);
-    }
-    let mut shape = first.shape().to_vec();
-    let mut sum = 0_usize;
-    for value in &values {
-        sum = sum.saturating_add(value.shape().get(axis).copied().unwrap_or(0));
-        let same = |(place, (a, b)): (usize, (&usize, &usize))| place == axis || a == b;
-        if value.shape().len() != shape.len() || !value.shape().iter().zip(&shape).enumerate().all(same) {
-            let detail = format!("{:?} and {:?} differ beside axis {axis}", first.shape(), value.shape());
-            return Err(call.shape(detail, "write the file anew with onnx"));
-        }
-    }
-    if let Some(extent) = shape.get_mut(axis) {
-        *extent = sum;
-    }
-    let mut parents = Vec::with_capacity(values.len());
-    for value in &values {
-        parents.push(call.node(value)?.id);
-    }
-    let attributes = vec![("axis", axis.into())];
-    let draft = NodeDraft { kind: "concat", parents: &parents, shape, element: first.element(), attributes };
-    call.builder.push(call.origin, draft, &[]).map(Value::Node)
-}
-
-/// The axes of `Squeeze` and `Unsqueeze`: an attribute before operator set 13, then an input.
-fn axes(call: &mut Call<'_>) -> Result<Option<Vec<i64>>, ImportError> {
-    if call.opset >= 13 {
-        return if call.optional(1).is_some() { call.integers(1).map(Some) } else { Ok(None) };
-    }
-    if call.inputs.len() > 1 {
-        let detail = format!("the axes are an input, which operator set {} does not have", call.opset);
-        return Err(call.operand(detail, "write the file anew with onnx"));
-    }
-    Ok(call.attributes.ints("axes")?.map(<[i64]>::to_vec))
 }
 
 /// For each of `rank` axes whether it is one of `axes`.
@@ -159,9 +111,6 @@ fn to_shape(call: &mut Call<'_>, value: &Value, shape: Vec<usize>) -> Result<Val
     }
     match value {
         Value::Constant(constant) => Ok(call.derived(constant.reshaped(shape))),
-        Value::Node(node) => {
-            let attributes = vec![("in_shape", node.shape.clone().into()), ("out_shape", shape.clone().into())];
-            call.unary("reshape", node, shape, attributes).map(Value::Node)
-        }
+        Value::Node(node) => call.reshape(node, shape).map(Value::Node),
     }
 }

@@ -7,18 +7,18 @@ use prost::Message;
 use super::evaluate::{evaluate, kinds, nodes, payload};
 use super::models::{DOUBLE, float, floats, info, int, integers, ints, model, node, numbers, raw, string, tensor};
 
-fn imported(model: &ModelProto) -> Imported {
+pub(crate) fn imported(model: &ModelProto) -> Imported {
     import(&model.encode_to_vec()).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Imports and evaluates; the output must have this shape and these elements.
-fn gives(model: &ModelProto, input: &[f64], shape: &[usize], elements: &[f64]) -> Imported {
+pub(crate) fn gives(model: &ModelProto, input: &[f64], shape: &[usize], elements: &[f64]) -> Imported {
     let imported = imported(model);
-    assert_eq!(evaluate(&imported, input), (shape.to_vec(), elements.to_vec()));
+    assert_eq!(evaluate(&imported, input), [(shape.to_vec(), elements.to_vec())]);
     imported
 }
 
-fn small(opset: i64, input: &[i64], node: NodeProto, initializers: Vec<TensorProto>) -> ModelProto {
+pub(crate) fn small(opset: i64, input: &[i64], node: NodeProto, initializers: Vec<TensorProto>) -> ModelProto {
     model(opset, input, vec![node], initializers)
 }
 

@@ -22,7 +22,6 @@ fn variant(error: &ImportError) -> &'static str {
         ImportError::Shape(_) => "Shape",
         ImportError::Tensor(_) => "Tensor",
         ImportError::UnknownField(_) => "UnknownField",
-        ImportError::Unused(_) => "Unused",
         ImportError::Version(_) => "Version",
         _ => "another",
     }
@@ -68,7 +67,12 @@ fn single(opset: i64, input: &[i64], node: NodeProto, initializers: Vec<TensorPr
 fn versions() {
     refused(&edited(|model| model.ir_version = Some(2)), "Version", &["IR version is 2"]);
     refused(&edited(|model| model.ir_version = None), "Version", &["IR version is 0"]);
-    refused(&edited(|model| model.opset_import[0].version = Some(6)), "Version", &["operator set is 6"]);
+    refused(&edited(|model| model.opset_import[0].version = Some(0)), "Version", &["operator set is 0"]);
+    refused(
+        &edited(|model| model.opset_import[0].version = Some(6)),
+        "Version",
+        &["node 1", "Add of operator set 6", "operator set 7"],
+    );
     refused(&edited(|model| model.opset_import[0].version = Some(23)), "Version", &["operator set is 23"]);
     refused(&edited(|model| model.opset_import.clear()), "Version", &["not named"]);
     let twice = OperatorSetIdProto { domain: Some("ai.onnx".to_owned()), version: Some(13) };
@@ -161,8 +165,7 @@ fn the_interface() {
             &["[\"x\", \"z\"]", "exactly one"],
         ),
         (graph_edited(|graph| graph.input.clear()), "Interface", &["exactly one"]),
-        (graph_edited(|graph| graph.output.push(info("h", 1, None))), "Interface", &["[\"y\", \"h\"]", "exactly one"]),
-        (graph_edited(|graph| graph.output.clear()), "Interface", &["exactly one"]),
+        (graph_edited(|graph| graph.output.clear()), "Interface", &["no output"]),
         (graph_edited(|graph| graph.output[0].name = Some("q".to_owned())), "Interface", &["graph output `q`"]),
         (graph_edited(|graph| set(graph, 1, open())), "Interface", &["graph input `x`", "dimension 1"]),
         (
@@ -188,7 +191,21 @@ fn the_interface() {
         (graph_edited(|graph| graph.output[0] = info("y", 1, Some(&[1, 3]))), "Shape", &["graph output `y`", "[1, 2]"]),
         (graph_edited(|graph| graph.output[0] = info("y", 1, Some(&[2]))), "Shape", &["graph output `y`", "[1, 2]"]),
         (graph_edited(|graph| graph.input.push(info("w", 1, Some(&[2, 3])))), "Shape", &["graph input `w`"]),
-        (graph_edited(|graph| graph.node.swap(0, 1)), "Interface", &["node 0 (that of value `g`)", "`h`"]),
+        (
+            graph_edited(|graph| graph.node[0].input[0] = "g".to_owned()),
+            "Interface",
+            &["node 0 `first`", "nothing before it makes the value `g`"],
+        ),
+        (
+            graph_edited(|graph| graph.node[1].input[1] = "q".to_owned()),
+            "Interface",
+            &["node 1 (that of value `g`)", "nothing before it makes the value `q`"],
+        ),
+        (
+            graph_edited(|graph| graph.input[0] = info("x", 7, Some(&[1, 2]))),
+            "Interface",
+            &["graph input `x`", "int64"],
+        ),
         (
             graph_edited(|graph| graph.node[1].output[0] = "h".to_owned()),
             "Interface",
@@ -206,21 +223,9 @@ fn the_interface() {
 }
 
 #[test]
-fn values_that_nothing_reads() {
-    refused(
-        &graph_edited(|graph| graph.initializer.push(numbers("spare", &[1], &[1.0]))),
-        "Unused",
-        &["value `spare`"],
-    );
-    refused(&graph_edited(|graph| graph.node.push(node("Relu", &["h"], "dead", vec![]))), "Unused", &["value `dead`"]);
-    let deaf = node("Constant", &[], "y", vec![float("value_float", 1.0)]);
-    refused(&single(13, &[1], deaf, vec![]), "Unused", &["value `x`"]);
-}
-
-#[test]
 fn operators() {
     let unknown = |graph: &mut GraphProto| graph.node[2].op_type = Some("Tan".to_owned());
-    refused(&graph_edited(unknown), "Operator", &["node 2 (that of value `y`)", "Tan", "supported: Add, Concat,"]);
+    refused(&graph_edited(unknown), "Operator", &["node 2 (that of value `y`)", "Tan", "supported: Abs, Add,"]);
     let foreign = |graph: &mut GraphProto| graph.node[0].domain = Some("com.microsoft".to_owned());
     refused(&graph_edited(foreign), "Operator", &["node 0 `first`", "MatMul of domain com.microsoft"]);
 }
@@ -232,10 +237,7 @@ fn attributes() {
         single(13, &[1, 2], node("Gemm", &["x", "b", "c"], "y", attributes), initializers)
     };
     assert!(import(&gemm(vec![]).encode_to_vec()).is_ok());
-    refused(&gemm(vec![float("alpha", 0.5)]), "Attribute", &["node 0", "`alpha` is 0.5"]);
-    refused(&gemm(vec![float("beta", 0.0)]), "Attribute", &["`beta` is 0"]);
     refused(&gemm(vec![float("alpha", f32::NAN)]), "Attribute", &["`alpha`"]);
-    refused(&gemm(vec![int("transA", 1)]), "Attribute", &["`transA`"]);
     refused(&gemm(vec![float("transB", 1.0)]), "Attribute", &["`transB`", "type"]);
     refused(&gemm(vec![int("transB", 0), int("transB", 1)]), "Attribute", &["`transB`", "twice"]);
     refused(
@@ -279,7 +281,11 @@ fn convolutions() {
     let input = [1, 2, 4, 4];
     assert!(import(&conv(vec![], &[2, 2, 3, 3], &input).encode_to_vec()).is_ok());
     let cases: Vec<(ModelProto, &str, &[&str])> = vec![
-        (conv(vec![string("auto_pad", "SAME_UPPER")], &[2, 2, 3, 3], &input), "Attribute", &["`auto_pad`"]),
+        (
+            conv(vec![string("auto_pad", "SAME_UPPER"), ints("pads", &[1; 4])], &[2, 2, 3, 3], &input),
+            "Attribute",
+            &["`auto_pad`"],
+        ),
         (
             conv(vec![string("auto_pad", "VALID"), ints("pads", &[1; 4])], &[2, 2, 3, 3], &input),
             "Attribute",
@@ -306,19 +312,10 @@ fn convolutions() {
 
 #[test]
 fn operands() {
-    let both = |op| single(13, &[2, 2], node(op, &["x", "x"], "y", vec![]), vec![]);
-    refused(&both("MatMul"), "Operand", &["node 0", "two computed values"]);
-    refused(&both("Gemm"), "Operand", &["`x` is computed", "constant"]);
     refused(&single(13, &[2, 2], node("Conv", &["x", "x"], "y", vec![]), vec![]), "Operand", &["`x` is computed"]);
     refused(&single(13, &[2, 2], node("Reshape", &["x", "x"], "y", vec![]), vec![]), "Operand", &["`x` is computed"]);
     refused(&single(13, &[1, 2], node("Add", &["x"], "y", vec![]), vec![]), "Operand", &["1 inputs"]);
     refused(&single(13, &[1, 2], node("Relu", &[""], "y", vec![]), vec![]), "Operand", &["left out"]);
-    let stack = numbers("w", &[1, 2, 2], &[1.0; 4]);
-    refused(
-        &single(13, &[1, 2], node("MatMul", &["x", "w"], "y", vec![]), vec![stack]),
-        "Operand",
-        &["`w`", "no matrix"],
-    );
     let whole = integers("c", &[1, 2]);
     refused(&single(13, &[1, 2], node("Add", &["x", "c"], "y", vec![]), vec![whole]), "Operand", &["int64"]);
     let double = raw("c", &[1], DOUBLE, vec![0; 8]);
@@ -334,7 +331,7 @@ fn operands() {
     let mut masked = node("Dropout", &["x"], "h", vec![]);
     masked.output.push("mask".to_owned());
     let nodes = vec![masked, node("Add", &["h", "mask"], "y", vec![])];
-    refused(&model(10, &[2], nodes, vec![]), "Interface", &["`mask`", "inference"]);
+    refused(&model(10, &[2], nodes, vec![]), "Operand", &["node 0", "`mask`", "inference"]);
 }
 
 #[test]
@@ -355,8 +352,8 @@ fn shapes_that_do_not_fit() {
         assert!(matches!(error, Err(ImportError::Shape(_))), "{wanted:?} {error:?}");
     }
     let tall = node("Gemm", &["x", "b", "c"], "y", vec![]);
-    let initializers = vec![numbers("b", &[2, 2], &[1.0; 4]), numbers("c", &[2, 2], &[1.0; 4])];
-    refused(&single(13, &[2, 2], tall, initializers), "Shape", &["C of shape [2, 2]"]);
+    let initializers = vec![numbers("b", &[2, 2], &[1.0; 4]), numbers("c", &[3, 2], &[1.0; 6])];
+    refused(&single(13, &[2, 2], tall, initializers), "Shape", &["C of shape [3, 2]"]);
     refused(
         &single(9, &[1, 2], node("Flatten", &["x"], "y", vec![int("axis", -1)]), vec![]),
         "Shape",

@@ -8,7 +8,7 @@ use certkern_onnx::{Imported, import};
 use super::evaluate::kinds;
 
 /// The folder of shared data; `None`, said aloud, if there is none and the environment does not insist on it.
-fn shared() -> Option<PathBuf> {
+pub(crate) fn shared() -> Option<PathBuf> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
     if folder.is_dir() {
         return Some(folder);
@@ -47,7 +47,11 @@ fn every_network_of_the_benchmarks_is_imported() {
         assert_eq!(files.len(), count, "{folder}");
         for file in files {
             let imported = read(&file);
-            assert_eq!((&imported.input_shape[..], &imported.output_shape[..]), (input, output), "{file:?}");
+            assert_eq!(
+                (&imported.input_shape[..], &imported.output_shapes[..]),
+                (input, &[output.to_vec()][..]),
+                "{file:?}"
+            );
             assert_eq!(kinds(&imported).iter().filter(|kind| *kind == "relu").count(), relus, "{file:?}");
             let name = file.strip_prefix(&shared).expect("inside").to_str().expect("a name");
             let line = manifest.lines().find(|line| line.contains(name)).expect("a line of the manifest");
@@ -58,7 +62,11 @@ fn every_network_of_the_benchmarks_is_imported() {
     assert_eq!(tll.len(), 5);
     for file in tll {
         let imported = read(&file);
-        assert_eq!((&imported.input_shape[..], &imported.output_shape[..]), (&[1, 2][..], &[1, 1][..]), "{file:?}");
+        assert_eq!(
+            (&imported.input_shape[..], &imported.output_shapes[..]),
+            (&[1, 2][..], &[vec![1, 1]][..]),
+            "{file:?}"
+        );
     }
 }
 
