@@ -19,7 +19,24 @@ Row = tuple[dict[int, Fraction], dict[int, Fraction], Fraction, bool]
 """Coefficients of x, coefficients of y, bound, strict."""
 
 FIELDS = {"const": ["values"], "linear": ["weight", "bias"], "conv": ["weight", "bias"]}
-"""The payload fields of each operator that has some."""
+"""The payload fields that may stand in a node, of each operator that has some."""
+
+ATTRIBUTES = {
+    **dict.fromkeys(["rand_uniform", "bernoulli_mask"], ["seed"]),
+    **dict.fromkeys(["reduce_sum", "reduce_mean", "reduce_max", "reduce_min"], ["axes", "keepdim"]),
+    **dict.fromkeys(["softmax", "hard_masked_softmax", "layernorm", "concat"], ["axis"]),
+    **dict.fromkeys(["squeeze", "unsqueeze"], ["axes"]),
+    "permute": ["perm"],
+    "transpose": ["axis1", "axis2"],
+    "broadcast_to": ["from_shape", "to_shape"],
+    "expand": ["to_shape"],
+    "prelu": ["channel_axis"],
+    "global_avg_pool": ["spatial_rank"],
+    "split": ["axis", "sizes", "index"],
+    "pad": ["padding", "padding_after"],
+    "upsample": ["scale"],
+}
+"""The attributes of operators none of whose attributes has a default; others stand in `attributes`."""
 
 
 @dataclass(frozen=True)
@@ -90,12 +107,14 @@ def output_ids(graph: dict) -> list[int]:
 def attributes(node: dict, nodes: list[dict]) -> dict[str, int | list[int]]:
     """The attributes of a node with the defaults written out."""
     parent = nodes[node["parents"][0]]["shape"] if node["parents"] else []
-    if node["kind"] == "conv":
+    if node["kind"] in ("conv", "conv_transpose"):
         axis = len(parent) - node["spatial_rank"] - 1
         names = (
             "spatial_rank kernel stride padding dilation groups channel_axis in_channels out_channels".split()
         )
         wanted = {name: node.get(name) for name in names}
+        if node["kind"] == "conv_transpose":
+            wanted["output_padding"] = node.get("output_padding", [0] * node["spatial_rank"])
         return wanted | {
             "padding_after": node.get("padding_after", node["padding"]),
             "input_spatial": node.get("input_spatial", parent[axis + 1 :]),
@@ -115,14 +134,25 @@ def attributes(node: dict, nodes: list[dict]) -> dict[str, int | list[int]]:
                 "in_shape": node.get("in_shape", parent),
                 "out_shape": node.get("out_shape", node["shape"]),
             }
-        case kind:
-            names = {
-                "permute": ["perm"],
-                "transpose": ["axis1", "axis2"],
-                "concat": ["axis"],
-                "broadcast_to": ["from_shape", "to_shape"],
+        case "max_pool" | "avg_pool" as kind:
+            wanted = {name: node[name] for name in ("spatial_rank", "kernel", "stride", "padding")}
+            if kind == "avg_pool":
+                wanted["count_include_pad"] = node.get("count_include_pad", True)
+            return wanted | {
+                "padding_after": node.get("padding_after", node["padding"]),
+                "dilation": node.get("dilation", [1] * node["spatial_rank"]),
             }
-            return {name: node[name] for name in names.get(kind, [])}
+        case "batch_norm_eval":
+            axis = node["channel_axis"]
+            return {"channel_axis": axis, "channels": node.get("channels", parent[axis])}
+        case "slice":
+            step = node.get("step", [1] * len(parent))
+            return {"start": node["start"], "stop": node["stop"], "step": step}
+        case "gather":
+            shape = node.get("indices_shape", [len(node["indices"])])
+            return {"axis": node["axis"], "indices": node["indices"], "indices_shape": shape}
+        case kind:
+            return {name: node[name] for name in ATTRIBUTES.get(kind, [])}
 
 
 def attribute(name: str, value: int | list[int]) -> bytes:

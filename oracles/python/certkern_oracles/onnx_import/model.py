@@ -126,8 +126,6 @@ def check_declared(value: onnx.ValueInfoProto, found: Value) -> None:
 
 def constants(names: Names, used: set[str], frozen: Mapping[str, TensorProto]) -> dict[str, Value]:
     """The initializers and frozen inputs that are looked at."""
-    for name in frozen:
-        require(name in names.inputs, f"'{name}' is frozen and is no input")
     found: dict[str, Value] = {}
     for name in sorted(used):
         with located(f"'{name}'"):
@@ -143,6 +141,8 @@ def import_model(model: onnx.ModelProto, frozen: Mapping[str, TensorProto] | Non
     """The graph of a model; inputs named in `frozen` are these constants. Refused where the contract does not cover it."""
     frozen, opset = frozen or {}, operator_set(model)
     names = Names(model.graph)
+    for name in frozen:
+        require(name in names.inputs, f"'{name}' is frozen and is no input")
     require(model.graph.output, "the model has no outputs")
     live, used = names.live_nodes()
     open_inputs = [value for name, value in names.inputs.items() if name not in names.initializers and name not in frozen]
