@@ -482,7 +482,7 @@ def compare(case, made, graph, tensors, x=None, expected=None):
     case.assertEqual(len(found), len(expected))
     for mine, other in zip(found, expected):
         scale = max(1.0, float(np.abs(other).max()))
-        np.testing.assert_allclose(mine, other, rtol=0, atol=2e-5 * scale, strict=False)
+        np.testing.assert_allclose(mine, other, rtol=0, atol=2e-5 * scale)
         case.assertEqual(mine.shape, np.shape(other))
 
 
