@@ -158,6 +158,7 @@ CASES = [
     (13, "y = Gemm<alpha = 0.5, beta = 0.25>(x, w, c)", "2,3", {"w": (3, 4), "c": (4,)},
      "linear(0) const() mul_elem(1,2) const() const() mul_elem(4,5) add(3,6)"),
     (13, "y = Gemm<beta = 0.25>(x, w)", "2,3", {"w": (3, 4)}, "linear(0)"),
+    (13, "y = Gemm<beta = 0.25>(x, w, c)", "2,3", {"w": (3, 4), "c": (4,)}, "linear(0) const() const() mul_elem(2,3) add(1,4)"),
     (13, "y = Conv(x, w)", "1,2,5,5", {"w": (3, 2, 3, 3)}, "conv(0)"),
     (13, "y = Conv<group = 2, strides = [2], pads = [1, 2], dilations = [2]>(x, w, b)", "1,4,9", {"w": (6, 2, 3), "b": (6,)}, "conv(0)"),
     (13, 'y = Conv<auto_pad = "SAME_UPPER", strides = [2, 2]>(x, w)', "1,1,5,6", {"w": (1, 1, 3, 3)}, "conv(0)"),
@@ -179,6 +180,7 @@ CASES = [
      "batch_norm_eval(0)"),
     (17, "y = LayerNormalization(x, a, b)", "2,3,4", {"a": (4,), "b": (4,)}, "layernorm(0)"),
     (17, "y = LayerNormalization<axis = 1, epsilon = 0.1>(x, a)", "2,3,4", {"a": (1, 4)}, "layernorm(0)"),
+    (17, "y = LayerNormalization(x, a, b)", "2,3,4", {"a": (1, 1, 4), "b": (1, 1)}, "layernorm(0)"),
     (17, "y, m, v = LayerNormalization<axis = 1>(x, a)", "2,3,4", {"a": (3, 4)},
      "layernorm(0) reduce_mean(0) broadcast_to(2) sub(0,3) mul_elem(4,4) reduce_mean(5) const() add(6,7) pow(8)", "y m v"),
     (17, "y, m = LayerNormalization(x, a)", "2,3", {"a": (3,)}, "reduce_mean(0)", "m"),
@@ -199,6 +201,7 @@ CASES = [
     (13, "y = Flatten<axis = 2>(x)", "2,3,4", {}, "reshape(0)"),
     (13, "y = Flatten<axis = 0>(x)", "2,3", {}, "reshape(0)"),
     (13, "y = Squeeze(x)", "1,3,1", {}, "reshape(0)"),
+    (13, "y = Squeeze(x, a)", "1,3,1", {"a": I()}, "reshape(0)"),
     (11, "y = Squeeze<axes = [-1]>(x)", "1,3,1", {}, "reshape(0)"),
     (13, "y = Unsqueeze(x, a)", "2,3", {"a": I(-1, 0)}, "reshape(0)"),
     (13, "y = Transpose(x)", "2,3,4", {}, "permute(0)"),
@@ -377,6 +380,9 @@ class Operators(unittest.TestCase):
         expected = {"1.weight": ("<f8", (1, 3)), "1.bias": ("<f8", (1,)), "2.values": ("<f4", (2, 1)), "4.alpha": ("<f4", ())}
         self.assertEqual(found, expected)
         self.assertEqual(tensors["4.alpha"].tobytes(), (0x3DCCCCCD).to_bytes(4, "little"))
+        _, tensors, _ = through_files(import_model(model(13, "z = Mean(x, x) y = Pad(z, a)", "double[2]", {"a": I(1, 0)})))
+        found = {name: (array.dtype.str, array.shape) for name, array in tensors.items()}
+        self.assertEqual(found, {"2.values": ("<f4", (2,)), "4.value": ("<f8", ())})
 
     def test_exact_casts(self):
         """2²⁴ + 2 is a float32, −0 of a float64 keeps its sign, and 0.1 of a float64 is no float32."""
@@ -401,6 +407,24 @@ class Operators(unittest.TestCase):
         graph, _, _ = through_files(import_model(model(13, body, "4,5", lists)))
         node = graph["nodes"][1]
         self.assertEqual((node["start"], node["stop"], node["step"], node["shape"]), ([0, 1], [4, 5], [3, 2], [2, 2]))
+        lists = {"a": I(9, 9), "b": I(-9, -9), "c": I(1, 0), "d": I(-2, -1)}
+        graph, _, _ = through_files(import_model(model(13, body, "2,3", lists)))
+        found = [(node["kind"], node["axis"], node["indices"]) for node in graph["nodes"][1:]]
+        self.assertEqual(found, [("gather", 0, [1, 0]), ("gather", 1, [2, 0])])
+
+    def test_pooling_without_extensions(self):
+        """Pooling that `torchlean.ir.v1` can say is said in it; zeros around a mean count only if they are asked for."""
+        for attributes, version, counted in (
+            ("pads = [1, 1]", "certkern.ir.v1", False),
+            ("pads = [1, 1], count_include_pad = 1", "torchlean.ir.v1", True),
+            ("pads = [0, 1], count_include_pad = 1", "certkern.ir.v1", True),
+            ("strides = [2]", "torchlean.ir.v1", True),
+        ):
+            with self.subTest(attributes=attributes):
+                body = f"y = AveragePool<kernel_shape = [2], {attributes}>(x)"
+                graph, _, _ = through_files(import_model(model(13, body, "1,1,4")))
+                found = graph["format"], graph["nodes"][1].get("count_include_pad", True)
+                self.assertEqual(found, (version, counted))
 
     def test_grouped_transposed_convolution(self):
         """Two groups are two convolutions side by side (onnx's evaluator fails on groups)."""
@@ -435,6 +459,12 @@ class Operators(unittest.TestCase):
             onnx.save(model(13, "y = Relu(x)", "2,3"), path)
             self.assertEqual(main([str(path), "-o", f"{folder}/out"]), 0)
             self.assertEqual(sorted(p.name for p in (Path(folder) / "out").iterdir()), ["graph.json", "payload.safetensors"])
+            made = model(13, "y = Relu(z) z = Add(x, w)", "2,3")
+            made.graph.input.append(onnx.helper.make_tensor_value_info("w", 1, [3]))
+            onnx.save(made, f"{folder}/open.onnx")
+            (Path(folder) / "w.pb").write_bytes(numpy_helper.from_array(F(1, 2, 3)).SerializeToString())
+            self.assertEqual(main([f"{folder}/open.onnx", "-o", f"{folder}/out", "--freeze", f"w={folder}/w.pb"]), 0)
+            self.assertEqual(structure(json.loads((Path(folder) / "out/graph.json").read_bytes())), "const() add(0,1) relu(2)")
             said = io.StringIO()
             with contextlib.redirect_stderr(said):
                 self.assertEqual(main([str(path), "-o", folder]), 64)
