@@ -127,13 +127,15 @@ def check_declared(value: onnx.ValueInfoProto, found: Value) -> None:
 def constants(names: Names, used: set[str], frozen: Mapping[str, TensorProto]) -> dict[str, Value]:
     """The initializers and frozen inputs that are looked at."""
     found: dict[str, Value] = {}
-    for name in sorted(used):
-        with located(f"'{name}'"):
-            if name in frozen:
-                found[name] = constant(frozen[name])
+    for name, tensor in frozen.items():
+        if name in used:
+            with located(f"'{name}'"):
+                found[name] = constant(tensor)
                 check_declared(names.inputs[name], found[name])
-            elif name in names.initializers:
-                found[name] = constant(names.initializers[name][0])
+    for name, tensors in names.initializers.items():
+        if name in used and name not in frozen:
+            with located(f"'{name}'"):
+                found[name] = constant(tensors[0])
     return found
 
 
