@@ -159,19 +159,13 @@ const SLOPE_BITS: u64 = 48;
 /// Their ends are rounded outward to multiples of `2^FINEST`: a value such as `sigmoid(−10^12)` would make every sum with it long.
 const FINEST: i64 = -1024;
 
-/// The interval with ends that are multiples of `2^FINEST`.
-fn coarse(z: &Interval) -> Interval {
-    let floor = |x: &Dyadic| if x.exponent() < FINEST { Dyadic::new(x.floor_at(FINEST), FINEST) } else { x.clone() };
-    Interval { lower: floor(&z.lower), upper: -floor(&-&z.upper) }
-}
-
 impl Univariate for Function {
     fn value(&self, z: &Ball) -> Option<Ball> {
         match self {
             Self::Relu => Some(relu::enclosure(z)),
             Self::Library(function) => {
                 let value = function.value(z, VALUE_BITS).ok()?;
-                let value = coarse(&Interval { lower: value.lower(), upper: value.upper() });
+                let value = Interval { lower: value.lower(), upper: value.upper() }.coarse(FINEST);
                 Ball::between(&value.lower, &value.upper)
             }
         }
@@ -182,7 +176,7 @@ impl Univariate for Function {
             Self::Relu => Some(relu::derivative(place)),
             Self::Library(function) => {
                 let z = Interval { lower: z.lower(), upper: z.upper() };
-                let slope = coarse(&function.derivative(&z, place, piece, SLOPE_BITS).ok()?);
+                let slope = function.derivative(&z, place, piece, SLOPE_BITS).ok()?.coarse(FINEST);
                 Ball::around(&slope.lower, &slope.upper)
             }
         }
@@ -207,9 +201,16 @@ impl Function {
     /// Contains the values on an interval (IBP); `None` if that is beyond the budget.
     #[must_use]
     pub fn image(&self, z: &Interval) -> Option<Interval> {
+        let image = self.image_to(z, VALUE_BITS)?;
+        Some(if matches!(self, Self::Relu) { image } else { image.coarse(FINEST) })
+    }
+
+    /// As [`Function::image`], to about `bits` significant bits and with ends however close to zero.
+    #[must_use]
+    pub(crate) fn image_to(&self, z: &Interval, bits: u64) -> Option<Interval> {
         match self {
             Self::Relu => Some(Interval { lower: relu::value(&z.lower), upper: relu::value(&z.upper) }),
-            Self::Library(function) => function.image(z, VALUE_BITS).ok().as_ref().map(coarse),
+            Self::Library(function) => function.image(z, bits).ok(),
         }
     }
 

@@ -11,7 +11,7 @@
 //! | EMPTY | [`Scope::refute`] | BACK from 0 with literals ends above 0 → no input of the scope lies in the disjunct |
 //! | SPLIT | [`Judgement::split`] | judgements for `g ≥ τ` and for `g ≤ τ` → the judgement without the literal |
 //! | CASES | [`Judgement::cases`] | every disjunct empty on the whole region → unsat |
-//! | WITNESS | [`Judgement::witness`] | a point of the region with its exact outputs in a disjunct → sat |
+//! | WITNESS | [`Judgement::witness`] | a point of the region with its outputs, exact or in balls that decide, in a disjunct → sat |
 //! | ENCLOSE | [`Enclosure::prove`] | the kernel's own range of each expression lies in the ball claimed → the values are defined and lie there |
 //!
 //! DOMAIN: every function of a program is defined on the whole real line in this version, so `F(x)` is defined for every `x`; ENCLOSE shows of every
