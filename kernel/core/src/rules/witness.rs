@@ -15,6 +15,9 @@ const FIRST: u64 = 64;
 /// The bits of the last one.
 const LAST: u64 = 1024;
 
+/// A row of a disjunct and its slack.
+type RowSlack = (usize, Range);
+
 /// How a point stands to a problem. A slack is how far inside a constraint the point lies; below zero it misses by that much.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Standing {
@@ -26,7 +29,7 @@ pub struct Standing {
     pub region: (usize, Rational),
     /// For each disjunct whether the point satisfies all its rows (`None`: not decided), and the row with the least slack (`None`: no rows): of those that
     /// fail, else of those that are not decided, else of all.
-    pub disjuncts: Vec<(Option<bool>, Option<(usize, Range)>)>,
+    pub disjuncts: Vec<(Option<bool>, Option<RowSlack>)>,
 }
 
 impl Standing {
@@ -89,16 +92,16 @@ impl Problem {
 }
 
 /// Whether all rows hold, and the row that says most about it.
-fn standing_of(rows: &[Row], point: &[Rational], outputs: &[Range]) -> (Option<bool>, Option<(usize, Range)>) {
+fn standing_of(rows: &[Row], point: &[Rational], outputs: &[Range]) -> (Option<bool>, Option<RowSlack>) {
     // One row that fails decides; rows that fail come before those that are not decided, and these before those that hold.
     let rank = |holds: Option<bool>| holds.map_or(1, |holds| if holds { 2 } else { 0 });
     let mut inside = Some(true);
-    let mut least: Option<(usize, Range)> = None;
+    let mut least: Option<RowSlack> = None;
     for (index, row) in rows.iter().enumerate() {
         // A variable that does not exist is refused when the problem is made.
         let Some(slack) = row.slack(point, outputs) else { return (Some(false), None) };
         let holds = row.holds(&slack);
-        let before = |(_, known): &(usize, Range)| (rank(holds), &slack) < (rank(inside), known);
+        let before = |(_, known): &RowSlack| (rank(holds), &slack) < (rank(inside), known);
         if least.as_ref().is_none_or(before) {
             least = Some((index, slack));
         }
