@@ -1,6 +1,7 @@
 """Bundles of kind `witness` from `certs/misread`: `python3 witnesses.py NETS OUT`, where NETS/<case> holds the imported network.
 
-The point is that of `counterexample.txt`. One more is a point in sevenths for the network of `shared_tree.py`."""
+The point is that of `counterexample.txt`. One more is a point in sevenths for the network of `shared_tree.py`, and two are of networks whose
+values are not rational."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ import sys
 from pathlib import Path
 
 import shared_tree
-from bundle import Files, bound, write
+from bundle import Files, bound, safetensors, write
 
 MISREAD = Path(__file__).resolve().parents[1] / "misread"
 CASES = ["constant_minus_x", "or_of_boxes", "two_matmuls"]
@@ -63,11 +64,60 @@ def sevenths() -> Files:
     return bound(files | changes)
 
 
+SIGMOID_TANH = b"""\
+{"format": "torchlean.ir.v1", "input_id": 0, "output_ids": [3], "nodes": [
+  {"id": 0, "kind": "input", "parents": [], "shape": [2]},
+  {"id": 1, "kind": "linear", "parents": [0], "shape": [2], "weight": [[1, 1], [1, -1]], "bias": [0, 0.5]},
+  {"id": 2, "kind": "sigmoid", "parents": [1], "shape": [2]},
+  {"id": 3, "kind": "tanh", "parents": [2], "shape": [2]}
+]}
+"""
+ABOVE_AND_BELOW = b"""\
+{"format": "certkern.property.v1", "outputs": 2, "lower": [-1, -1], "upper": [1, 1],
+ "unsafe": [[{"y": {"0": 1, "1": -1}, "bound": 0, "strict": false}, {"y": {"0": -1}, "bound": "-0.5582313732", "strict": true}]]}
+"""
+TANH = b"""\
+{"format": "torchlean.ir.v1", "input_id": 0, "output_ids": [1], "nodes": [
+  {"id": 0, "kind": "input", "parents": [], "shape": [1]},
+  {"id": 1, "kind": "tanh", "parents": [0], "shape": [1]}
+]}
+"""
+AT_ZERO = b"""\
+{"format": "certkern.property.v1", "outputs": 1, "lower": [-1], "upper": [1],
+ "unsafe": [[{"y": {"0": 1}, "bound": 0, "strict": false}]]}
+"""
+
+
+def functions(graph: bytes, meaning: bytes, point: list[str]) -> Files:
+    """A network without a payload."""
+    return bound(
+        {
+            "bundle.json": manifest("property.json"),
+            "graph.json": graph,
+            "payload.safetensors": safetensors({}),
+            "property.json": meaning,
+            "cert.json": certificate(point),
+        }
+    )
+
+
+def sigmoid_tanh() -> Files:
+    """At x = (1/3, 1/5) it is y = (tanh sigmoid 8/15, tanh sigmoid 19/30) = (0.55823137324328658..., 0.57385035968452838...), by mpmath 1.3.0."""
+    return functions(SIGMOID_TANH, ABOVE_AND_BELOW, ["1/3", "1/5"])
+
+
+def tanh_at_zero() -> Files:
+    """y = tanh x at x = 0, where y = 0 is the bound of a closed row."""
+    return functions(TANH, AT_ZERO, ["0"])
+
+
 def main(networks: Path, out: Path) -> None:
     """Write every case."""
     for case in CASES:
         write(out / case, misread(networks / case, case))
     write(out / "sevenths", sevenths())
+    write(out / "sigmoid_tanh", sigmoid_tanh())
+    write(out / "tanh_at_zero", tanh_at_zero())
 
 
 if __name__ == "__main__":

@@ -12,11 +12,10 @@ use crate::progress::Progress;
 use crate::source::Texts;
 use certkern_abcrown::Bundle;
 use certkern_claims::Files;
-use certkern_core::rules::RuleError;
 use certkern_counterexample::{Counterexample, Parts, Source};
 use certkern_graph::Graph;
 use certkern_seal::{Documents, Verdict};
-use certkern_wire::{Limits, Reason};
+use certkern_wire::Limits;
 use serde_json::{Value, json};
 use standing::Examined;
 use std::path::{Path, PathBuf};
@@ -33,11 +32,12 @@ NET is an ONNX file, or the folder that `certkern import onnx` wrote. COUNTEREXA
 Every input is given once; the outputs may be left out, all or the last ones. Every number is taken exactly
 as it is written.
 
-The kernel evaluates the network at the point exactly and compares exactly:
+The kernel evaluates the network at the point and compares exactly; a network with functions such as sigmoid is
+evaluated in balls, at increasing precision until they decide:
   s ACCEPTED sat <claim digest>    the point lies in the box and in the unsafe set
   s REJECTED witness.region        it lies outside the box, by however little
   s REJECTED witness.property      it lies in the box, and its outputs in no disjunct of the unsafe set
-  s REJECTED witness.irrational    the network has functions without rational values, such as sigmoid
+  s REJECTED witness.undecided     balls at the highest precision do not decide
 Box and property are reported apart, each with what it misses by or has to spare, then what the reported
 outputs differ by from the exact ones, which are the only ones that count. The last line of that says whether
 the tolerance of VNN-COMP 2023 to 2025 would pass the point (10^-4 on box and rows, 10^-4 + 10^-3 |exact| on
@@ -178,18 +178,8 @@ impl Sources {
         let counterexample = Counterexample::read(bytes, limits).map_err(refused)?;
         let property = documents.problem().property();
         counterexample.fit(property.inputs(), property.outputs).map_err(refused)?;
-        if !documents.problem().program().is_rational() {
-            return Err(Failure::Rejected(Reason::WitnessIrrational.into()));
-        }
         let standing = documents.problem().standing(&counterexample.point());
-        let standing = standing.map_err(|error| {
-            let reason = match error {
-                RuleError::Undefined { node, coordinate } => Reason::DomainUnproved { node, coordinate },
-                RuleError::DenominatorBits => Reason::Limit { name: "denominator-bits", limit: 1 << 14 },
-                _ => Reason::Internal("a point that fits"),
-            };
-            Failure::Rejected(reason.into())
-        })?;
+        let standing = standing.map_err(|error| Failure::Rejected(certkern_claims::unevaluated(&error).into()))?;
         Ok(Examined::new(counterexample, standing, &documents))
     }
 

@@ -268,3 +268,39 @@ fn what_else_cannot_be_read() {
     fs::write(&edited, narrow).unwrap();
     certkern(["witness", text(&other), text(&edited), &path]).expect(2, "s REJECTED property.widths");
 }
+
+/// The network and the values of `certs/accept/witness/sigmoid_tanh`; the digits are those of mpmath, as `certs/make/witnesses.py` says.
+#[test]
+fn a_network_of_sigmoid_and_tanh_is_judged_in_balls() {
+    let case = "certs/accept/witness/sigmoid_tanh";
+    let property = format!("{case}/property.json");
+    let run_at = |text: &str, more: &[&str]| {
+        let (_scratch, path) = point(text);
+        certkern(["witness", case, &property, &path].iter().chain(more))
+    };
+    let run = run_at("((X_0 1/3) (X_1 1/5) (Y_0 0.55823) (Y_1 0.57385))", &[]);
+    assert!(run.code == 0 && run.last_line().starts_with("s ACCEPTED sat "), "{}{}", run.stdout, run.stderr);
+    for line in [
+        "\nThe point, in balls of 64 bits:\n",
+        "  property   met: in disjunct 0 of 1; least to spare in row 1, 4.32865826",
+        " (enclosed to 2^-",
+        "  Y_0        5.582313732432865e-1     0.55823                  1.37324328658",
+    ] {
+        assert!(run.stdout.contains(line), "{line}: {}", run.stdout);
+    }
+    let run = run_at("((X_0 1/3) (X_1 1/5))", &["--format", "json"]);
+    let json: Value = serde_json::from_str(run.stdout.lines().next().unwrap()).unwrap();
+    let standing = &json["standing"];
+    assert_eq!((&standing["bits"], &standing["property"]["disjunct"]), (&64.into(), &0.into()));
+    let exact = &standing["outputs"][1]["exact"];
+    assert!(exact["lower"].is_string() && exact["lower"] != exact["upper"], "{exact}");
+    // 1/4 makes the outputs equal.
+    let run = run_at("((X_0 1/3) (X_1 1/4))", &[]);
+    run.expect(1, "s REJECTED witness.undecided");
+    let open = "  property   NOT DECIDED for disjunct 0 of 1; the slack of row 0 lies from -";
+    assert!(run.stdout.contains(open), "{}", run.stdout);
+    // 1/4 < x1 makes the first output the larger one.
+    let run = run_at("((X_0 1/3) (X_1 1/2))", &[]);
+    run.expect(1, "s REJECTED witness.property");
+    assert!(run.stdout.contains("  property   NOT MET: the outputs lie in none of 1 disjuncts"), "{}", run.stdout);
+}

@@ -7,6 +7,8 @@ from reject.case import Maker, accepted
 
 MATMULS = "witness/two_matmuls"
 SEVENTHS = "witness/sevenths"
+SIGMOID_TANH = "witness/sigmoid_tanh"
+AT_ZERO = "witness/tanh_at_zero"
 CERTIFICATE = "cert.json"
 
 
@@ -44,16 +46,15 @@ def cases(make: Maker) -> None:
         "a bound 10^-8 above the output, bound again",
         again=True,
     )
-    make.text(
-        "witness.irrational",
-        "tanh",
-        SEVENTHS,
-        "graph.json",
-        '{"id": 2, "kind": "relu"',
-        '{"id": 2, "kind": "tanh"',
-        "a tanh for a relu, bound again",
-        again=True,
-    )
+    words = "an open row for a closed one that tanh 0 touches, bound again"
+    make.text(code, "again_touching", AT_ZERO, file, "false", "true", words, again=True)
+    old, new = "-0.5582313732", "-0.558231374243286582717"
+    words = "a bound 10^-9 above an output of sigmoid and tanh, bound again"
+    make.text(code, "again_billionth", SIGMOID_TANH, file, old, new, words, again=True)
+    code = "witness.region"
+    point(code, "sigmoid_tanh", SIGMOID_TANH, '"1/5"', '"1.00000001"', "a second coordinate outside by 10^-8")
+    code, words = "witness.undecided", "a point at which both outputs are equal, which no ball shows"
+    point(code, "equal_outputs", SIGMOID_TANH, '"1/5"', '"1/4"', words)
     point(
         "hint.shape",
         "witness_longer",

@@ -1,6 +1,7 @@
 //! How a point stands to box, property and reported outputs, for people and for scripts.
 
 use certkern_core::num::Rational;
+use certkern_core::property::Range;
 use certkern_core::rules::Standing;
 use certkern_counterexample::{Comparison, Counterexample, Entry, RowSlack, compare};
 use certkern_seal::{Digests, Documents};
@@ -26,10 +27,35 @@ fn number(value: &Rational) -> Value {
     json!({"exact": value.to_string(), "about": number::about(value)})
 }
 
+/// A number for scripts, or the exact ends of its enclosure.
+fn numbers(range: &Range) -> Value {
+    if range.is_exact() {
+        return number(&range.lower);
+    }
+    json!({"lower": range.lower.to_string(), "upper": range.upper.to_string(), "about": about(range)})
+}
+
 /// A number for people, with the exact one where that is short.
 fn shown(value: &Rational) -> String {
     let (about, exact) = (number::about(value), value.to_string());
     if exact.len() > MOST_DIGITS { about } else { format!("{about} (exactly {exact})") }
+}
+
+/// A number for people, or its enclosure.
+fn shown_range(range: &Range) -> String {
+    if range.is_exact() {
+        return shown(&range.lower);
+    }
+    let width = &range.upper - &range.lower;
+    // 2^(bits(p) − bits(q) + 1) is more than p/q.
+    let bits = i128::from(width.numer().bits()) - i128::from(width.denom().bits()) + 1;
+    format!("{} (enclosed to 2^{bits})", about(range))
+}
+
+/// The digits that the ends of an enclosure share, as a number, else both ends.
+fn about(range: &Range) -> String {
+    let (lower, upper) = (number::about(&range.lower), number::about(&range.upper));
+    if lower == upper { lower } else { format!("{lower} to {upper}") }
 }
 
 /// A number as it was written, unless that is long.
@@ -47,16 +73,20 @@ impl<'a> Examined<'a> {
 
     /// A few lines, none of which begins like a verdict line.
     pub(super) fn text(&self) -> String {
+        let (how, column) = match self.standing.bits {
+            None => ("exactly".to_owned(), "exact"),
+            Some(bits) => (format!("in balls of {bits} bits"), "enclosed"),
+        };
         let mut text =
-            format!("\nThe point, exactly:\n  box        {}\n  property   {}\n", self.region(), self.property());
-        let _ = writeln!(text, "  {:<10} {:<24} {:<24} difference", "output", "exact", "reported");
+            format!("\nThe point, {how}:\n  box        {}\n  property   {}\n", self.region(), self.property());
+        let _ = writeln!(text, "  {:<10} {column:<24} {:<24} difference", "output", "reported");
         let reported = self.counterexample.y();
         for (index, exact) in self.standing.outputs.iter().enumerate().take(MOST_OUTPUTS) {
             let name = format!("Y_{index}");
             let reported = reported.and_then(|y| y.get(index)).map_or("-".to_owned(), spelled);
             let difference = self.comparison.differences.as_ref().and_then(|differences| differences.get(index));
-            let difference = difference.map_or("-".to_owned(), number::about);
-            let _ = writeln!(text, "  {name:<10} {:<24} {reported:<24} {difference}", number::about(exact));
+            let difference = difference.map_or("-".to_owned(), about);
+            let _ = writeln!(text, "  {name:<10} {:<24} {reported:<24} {difference}", about(exact));
         }
         let more = self.standing.outputs.len().saturating_sub(MOST_OUTPUTS);
         if more > 0 {
@@ -79,9 +109,14 @@ impl<'a> Examined<'a> {
         let Comparison { reached, nearest, spare, own_box, .. } = &self.comparison;
         let count = self.standing.disjuncts.len();
         let row = |what: &str, least: &Option<RowSlack>| match least {
-            Some(least) => format!("; {what} row {}, {}", least.row, shown(&least.distance())),
+            Some(least) => format!("; {what} row {}, {}", least.row, shown_range(&least.distance())),
             None => String::new(),
         };
+        if let Some(disjunct) = self.standing.undecided() {
+            let open = self.standing.disjuncts.get(disjunct).and_then(|(_, least)| least.as_ref());
+            let open = open.map(|(row, slack)| format!("; the slack of row {row} lies from {}", about(slack)));
+            return format!("NOT DECIDED for disjunct {disjunct} of {count}{}", open.unwrap_or_default());
+        }
         let Some(disjunct) = reached else {
             let least = nearest.as_ref().map_or(0, |nearest| nearest.disjunct);
             let missed = row(&format!("disjunct {least} is missed least, by"), nearest);
@@ -102,7 +137,7 @@ impl<'a> Examined<'a> {
         let Some(largest) = self.comparison.largest_difference() else { return "no outputs are reported".to_owned() };
         let (given, count) = (self.counterexample.y().map_or(0, <[Entry]>::len), self.standing.outputs.len());
         let missing = if given < count { format!("only {given} of {count} outputs; ") } else { String::new() };
-        format!("{missing}at most {} from the exact value, in Y_{}", number::about(&largest.size), largest.output)
+        format!("{missing}at most {} from the exact value, in Y_{}", about(&largest.size), largest.output)
     }
 
     fn tolerance(&self) -> String {
@@ -125,7 +160,7 @@ impl<'a> Examined<'a> {
         let row = |least: &Option<RowSlack>| {
             let least = least.as_ref();
             least.map(
-                |RowSlack { disjunct, row, slack }| json!({"disjunct": disjunct, "row": row, "slack": number(slack)}),
+                |RowSlack { disjunct, row, slack }| json!({"disjunct": disjunct, "row": row, "slack": numbers(slack)}),
             )
         };
         let Comparison { reached, nearest, own_box, .. } = &self.comparison;
@@ -133,23 +168,25 @@ impl<'a> Examined<'a> {
             let reported = self.counterexample.y().and_then(|y| y.get(index));
             let difference = self.comparison.differences.as_ref().and_then(|differences| differences.get(index));
             json!({
-                "exact": number(exact),
+                "exact": numbers(exact),
                 "reported": reported.map(|entry| number(&entry.value)),
-                "difference": difference.map(number),
+                "difference": difference.map(numbers),
             })
         });
         let largest = self.comparison.largest_difference();
         let tolerance = &self.comparison.tolerance;
         json!({
+            "bits": self.standing.bits,
             "region": {"inside": self.standing.in_region(), "coordinate": coordinate, "slack": number(slack)},
             "property": {
                 "disjunct": self.standing.disjunct(),
+                "undecided": self.standing.undecided(),
                 "disjuncts": self.standing.disjuncts.len(),
                 "outputs": {"reached": reached, "nearest": row(nearest)},
                 "own_box": row(own_box),
             },
             "outputs": outputs.collect::<Vec<Value>>(),
-            "largest_difference": largest.map(|largest| json!({"output": largest.output, "size": number(&largest.size)})),
+            "largest_difference": largest.map(|largest| json!({"output": largest.output, "size": numbers(&largest.size)})),
             "within_competition_tolerance": tolerance.within_competition_tolerance(),
             "tolerance": {"region": tolerance.region, "property": tolerance.property, "outputs": tolerance.outputs},
         })

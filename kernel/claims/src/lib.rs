@@ -63,6 +63,7 @@ mod witness;
 pub use bundle::{Files, Sources, read_bounds, read_property};
 pub use enclosure::enclosure_digests;
 pub use opened::{Arith, Opened, Part};
+pub use witness::unevaluated;
 
 use certkern_seal::Verdict;
 use certkern_wire::json::{self, Json, Value};

@@ -1,7 +1,8 @@
-//! Kind `witness`: a point of the region whose exact outputs lie in the unsafe set.
+//! Kind `witness`: a point of the region whose outputs lie in the unsafe set.
 
 use crate::bundle::{Named, expect, finish};
 use certkern_core::num::Rational;
+use certkern_core::property::Range;
 use certkern_core::rules::{Judgement, RuleError, Standing};
 use certkern_seal::Documents;
 use certkern_wire::limits::Limits;
@@ -15,9 +16,6 @@ pub(crate) fn open(
     limits: &Limits,
 ) -> Result<Vec<Rational>, Rejection> {
     let point = read(bytes, limits).map_err(|rejection| rejection.in_file(name))?;
-    if !documents.problem().program().is_rational() {
-        return Err(Reason::WitnessIrrational.into());
-    }
     let inputs = documents.problem().property().inputs();
     if point.len() != inputs {
         let text = format!("the point has {} coordinates, the network {inputs} inputs", point.len());
@@ -30,12 +28,24 @@ pub(crate) fn check(documents: &Documents, point: &[Rational]) -> Result<Judgeme
     let problem = documents.problem();
     match Judgement::witness(problem, point) {
         Ok(judgement) => Ok(judgement),
-        Err(RuleError::Undefined { node, coordinate }) => Err(Reason::DomainUnproved { node, coordinate }.into()),
-        Err(RuleError::DenominatorBits) => Err(Reason::Limit { name: "denominator-bits", limit: 1 << 14 }.into()),
-        Err(_) => {
-            let standing = problem.standing(point).map_err(|_| Reason::Internal("a point that was checked"))?;
+        Err(RuleError::Mismatch(_)) => {
+            let standing = problem.standing(point).map_err(|error| unevaluated(&error))?;
             Err(miss(&standing).into())
         }
+        Err(error) => Err(unevaluated(&error).into()),
+    }
+}
+
+/// Why there are no outputs at a point that has a coordinate for each input.
+#[must_use]
+pub fn unevaluated(error: &RuleError) -> Reason {
+    match error {
+        RuleError::Undefined { node, coordinate } => Reason::DomainUnproved { node: *node, coordinate: *coordinate },
+        RuleError::DenominatorBits => Reason::Limit { name: "denominator-bits", limit: 1 << 14 },
+        RuleError::Budget => Reason::WitnessUndecided(
+            "a value of the network is too large to be enclosed, or not shown to be defined".to_owned(),
+        ),
+        _ => Reason::Internal("a point that fits"),
     }
 }
 
@@ -55,17 +65,31 @@ fn read(bytes: &[u8], limits: &Limits) -> Result<Vec<Rational>, Rejection> {
 fn miss(standing: &Standing) -> Reason {
     if !standing.in_region() {
         let (coordinate, slack) = &standing.region;
-        return Reason::WitnessRegion { coordinate: *coordinate, miss: shown(slack) };
+        return Reason::WitnessRegion { coordinate: *coordinate, miss: number::about(&-slack) };
+    }
+    if let (Some(disjunct), Some(bits)) = (standing.undecided(), standing.bits) {
+        let row = standing.disjuncts.get(disjunct).and_then(|(_, least)| least.as_ref());
+        let row = row.map(|(row, slack)| format!("; in row {row} the slack lies {}", shown(slack)));
+        let row = row.unwrap_or_default();
+        return Reason::WitnessUndecided(format!(
+            "{bits} bits do not tell whether the point lies in disjunct {disjunct}{row}"
+        ));
     }
     let rows = standing.disjuncts.iter().enumerate();
     let rows = rows.filter_map(|(disjunct, (_, least))| least.as_ref().map(|(row, slack)| (disjunct, *row, slack)));
     match rows.max_by(|(_, _, a), (_, _, b)| a.cmp(b)) {
-        Some((disjunct, row, slack)) => Reason::WitnessProperty { disjunct, row, miss: shown(slack) },
+        Some((disjunct, row, slack)) => Reason::WitnessProperty { disjunct, row, miss: shown(&size(slack)) },
         None => Reason::Internal("a disjunct without rows holds every point"),
     }
 }
 
-/// The size of a slack below zero, for display.
-fn shown(slack: &Rational) -> String {
-    number::about(&-slack)
+/// The size of a slack below zero.
+fn size(slack: &Range) -> Range {
+    Range { lower: -&slack.upper, upper: -&slack.lower }
+}
+
+/// A number, or the ends of its enclosure, for display.
+fn shown(range: &Range) -> String {
+    let (lower, upper) = (number::about(&range.lower), number::about(&range.upper));
+    if lower == upper { lower } else { format!("between {lower} and {upper}") }
 }

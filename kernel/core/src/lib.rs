@@ -36,6 +36,7 @@
 extern crate self as certkern_core;
 
 pub mod affine;
+mod enclosed;
 pub mod expr;
 pub mod filter;
 pub mod func;

@@ -6,7 +6,6 @@ use crate::num::denominator::{common_denominator, odd_part};
 use crate::num::{Dyadic, Rational};
 use crate::program::{NodeId, Primitive, Program};
 use num_bigint::BigInt;
-use num_traits::One;
 
 /// The longest common denominator that is computed with.
 const DENOMINATOR_BITS: u64 = 1 << 14;
@@ -39,15 +38,6 @@ struct Point {
 }
 
 impl Program {
-    /// Whether every function has rational values at rational points, as [`Program::evaluate`] needs.
-    #[must_use]
-    pub fn is_rational(&self) -> bool {
-        self.nodes().iter().all(|node| match &node.primitive {
-            Primitive::Univariate { function, .. } => function.scaled_value(&Dyadic::zero(), &BigInt::one()).is_some(),
-            Primitive::Input | Primitive::Affine(_) | Primitive::Product { .. } | Primitive::Max { .. } => true,
-        })
-    }
-
     /// The outputs at `x`, exactly.
     ///
     /// # Errors

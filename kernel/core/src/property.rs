@@ -12,6 +12,29 @@ pub enum Variable {
     Y(usize),
 }
 
+/// A number from `lower` to `upper`, which are equal where it is known exactly. Ordered by the lower ends, then by the upper ones.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Range {
+    /// At most the number.
+    pub lower: Rational,
+    /// At least the number.
+    pub upper: Rational,
+}
+
+impl Range {
+    /// A number that is known.
+    #[must_use]
+    pub fn exact(value: Rational) -> Self {
+        Self { lower: value.clone(), upper: value }
+    }
+
+    /// Whether the number is known.
+    #[must_use]
+    pub fn is_exact(&self) -> bool {
+        self.lower == self.upper
+    }
+}
+
 /// The half-space `Σ cᵢ·vᵢ ≤ bound`, or `< bound` where `strict`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
@@ -57,17 +80,24 @@ impl Row {
 
     /// How far `(x, y)` lies inside the half-space, `bound − Σ cᵢ·vᵢ`; below zero outside. `None` if a variable does not exist.
     #[must_use]
-    pub fn slack(&self, x: &[Rational], y: &[Rational]) -> Option<Rational> {
-        let value = |variable: &Variable| match variable {
-            Variable::X(i) => x.get(*i),
-            Variable::Y(i) => y.get(*i),
-        };
-        self.terms.iter().try_fold(self.bound.clone(), |left, (variable, c)| Some(left - c * value(variable)?))
+    pub fn slack(&self, x: &[Rational], y: &[Range]) -> Option<Range> {
+        let Range { mut lower, mut upper } = Range::exact(self.bound.clone());
+        for (variable, c) in &self.terms {
+            let (low, high) = match variable {
+                Variable::X(i) => x.get(*i).map(|x| (x, x))?,
+                Variable::Y(i) => y.get(*i).map(|y| (&y.lower, &y.upper))?,
+            };
+            let (low, high) = if c.is_negative() { (high, low) } else { (low, high) };
+            (lower, upper) = (lower - c * high, upper - c * low);
+        }
+        Some(Range { lower, upper })
     }
 
-    /// Whether a point with this slack satisfies the row.
+    /// Whether a point with this slack satisfies the row; `None` if some numbers of the range would and others not.
     #[must_use]
-    pub fn holds(&self, slack: &Rational) -> bool {
-        if self.strict { slack.is_positive() } else { !slack.is_negative() }
+    pub fn holds(&self, slack: &Range) -> Option<bool> {
+        let holds = |end: &Rational| if self.strict { end.is_positive() } else { !end.is_negative() };
+        // A row that holds for the least slack holds for every other one.
+        (holds(&slack.lower) == holds(&slack.upper)).then(|| holds(&slack.lower))
     }
 }

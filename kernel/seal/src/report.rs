@@ -200,7 +200,7 @@ fn items(theorem: &Theorem) -> Vec<Item> {
             items.push(item(
                 "witness",
                 Evidence::Proved,
-                "the point lies in the region and its outputs, computed exactly, in the unsafe set",
+                "the point lies in the region and its outputs, exact or in balls that decide every comparison, in the unsafe set",
             ));
         }
         Proposition::Enclosure => {

@@ -288,8 +288,8 @@ pub enum Reason {
         /// By how much it misses.
         miss: String,
     },
-    /// `witness.irrational`: a function of the network has no rational values, so no point has exact outputs.
-    WitnessIrrational,
+    /// `witness.undecided`: balls around the outputs, at the highest precision, do not show whether the point is a witness.
+    WitnessUndecided(String),
     /// `enclosure.query`: nodes that are no expressions.
     EnclosureQuery(&'static str),
     /// `enclosure.answer`: an answer that answers nothing, or not what was asked.
@@ -532,7 +532,7 @@ impl Reason {
             Self::DomainUnproved { .. } => "domain.unproved",
             Self::WitnessRegion { .. } => "witness.region",
             Self::WitnessProperty { .. } => "witness.property",
-            Self::WitnessIrrational => "witness.irrational",
+            Self::WitnessUndecided(_) => "witness.undecided",
             Self::EnclosureQuery(_) => "enclosure.query",
             Self::EnclosureAnswer(_) => "enclosure.answer",
             Self::EnclosureRefuted { .. } => "enclosure.refuted",
@@ -552,6 +552,7 @@ impl Reason {
             Self::DomainUnproved { .. } | Self::EnclosureUnproved(_) | Self::EnclosureUndefined { .. } => {
                 Class::Unproved
             }
+            Self::WitnessUndecided(_) => Class::Unproved,
             Self::EnclosureRefuted { .. } => Class::Refuted,
             Self::Limit { .. } => Class::Limit,
             Self::Internal(_) => Class::Internal,

@@ -239,10 +239,7 @@ impl Reason {
                 "no witness: the outputs lie in no disjunct of the unsafe set; disjunct {disjunct} comes nearest and misses row {row} by {}",
                 s(miss)
             ),
-            Self::WitnessIrrational => write!(
-                f,
-                "the network has functions whose values are not rational, such as sigmoid: a witness needs exact outputs"
-            ),
+            Self::WitnessUndecided(what) => write!(f, "not decided: {}", s(what)),
             Self::EnclosureQuery(what) => write!(f, "no expression: {what}"),
             Self::EnclosureAnswer(what) => write!(f, "no answer to this query: {}", s(what)),
             Self::EnclosureRefuted { lower, upper } => {

@@ -3,9 +3,9 @@
 
 use crate::point::Counterexample;
 use certkern_core::num::Rational;
-use certkern_core::property::Row;
+use certkern_core::property::{Range, Row};
 use certkern_core::rules::Standing;
-use num_traits::Signed;
+use num_traits::{Signed, Zero};
 
 /// An output and the distance of its reported value from the exact one.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,7 +13,7 @@ pub struct Difference {
     /// The output.
     pub output: usize,
     /// |reported − exact|.
-    pub size: Rational,
+    pub size: Range,
 }
 
 /// The parts of the competition's tolerance, and whether each holds.
@@ -36,7 +36,8 @@ impl Tolerance {
     /// - there is a disjunct with `Σ c·v ≤ bound + 10⁻⁴` for each of its rows, open rows taken as closed, at `x` and the *exact* outputs;
     /// - `|reported − exact| ≤ 10⁻⁴ + 10⁻³·|exact|` for each output, if outputs are reported.
     ///
-    /// The competition runs the network in floats, here the exact outputs stand in their place. This is a statement about a tolerance, never
+    /// The competition runs the network in floats, here the exact outputs stand in their place; where they are only enclosed, each part holds for every
+    /// number of the enclosures. This is a statement about a tolerance, never
     /// a proof: a point that passes may be no witness at all.
     #[must_use]
     pub fn within_competition_tolerance(&self) -> bool {
@@ -52,14 +53,24 @@ pub struct RowSlack {
     /// The row in it.
     pub row: usize,
     /// `bound − Σ c·v`.
-    pub slack: Rational,
+    pub slack: Range,
 }
 
 impl RowSlack {
     /// The size of the slack, whichever side the point is on.
     #[must_use]
-    pub fn distance(&self) -> Rational {
-        self.slack.abs()
+    pub fn distance(&self) -> Range {
+        magnitude(self.slack.clone())
+    }
+}
+
+/// The sizes of the numbers of a range.
+fn magnitude(range: Range) -> Range {
+    let Range { lower, upper } = range;
+    match (lower.is_negative(), upper.is_negative()) {
+        (false, _) => Range { lower, upper },
+        (true, true) => Range { lower: -upper, upper: -lower },
+        (true, false) => Range { lower: Rational::zero(), upper: upper.max(-lower) },
     }
 }
 
@@ -69,7 +80,7 @@ impl RowSlack {
 pub struct Comparison {
     /// By how much the point lies outside the box, and in which coordinate; `None` inside.
     pub region_miss: Option<(usize, Rational)>,
-    /// A disjunct whose rows on outputs all hold: the one that the point lies in, else the one whose rows on inputs come nearest.
+    /// A disjunct whose rows on outputs are all known to hold: the one that the point lies in, else the one whose rows on inputs come nearest.
     pub reached: Option<usize>,
     /// The row on outputs with the least slack, in the disjunct where that is greatest; `None` if no disjunct has such rows.
     pub nearest: Option<RowSlack>,
@@ -78,7 +89,7 @@ pub struct Comparison {
     /// The row on one input alone with the least slack in the disjunct that is reached.
     pub own_box: Option<RowSlack>,
     /// For each output that is reported the distance from the exact one; `None` if none are.
-    pub differences: Option<Vec<Rational>>,
+    pub differences: Option<Vec<Range>>,
     /// The competition's tolerance.
     pub tolerance: Tolerance,
 }
@@ -91,13 +102,13 @@ struct Disjunct {
 }
 
 impl Disjunct {
-    fn of(disjunct: usize, rows: &[Row], x: &[Rational], y: &[Rational]) -> Self {
+    fn of(disjunct: usize, rows: &[Row], x: &[Rational], y: &[Range]) -> Self {
         let mut apart = Self { outputs_hold: true, outputs: None, inputs: None };
         for (row, each) in rows.iter().enumerate() {
             // A problem has no row on a variable that does not exist.
             let Some(slack) = each.slack(x, y) else { continue };
             let on_input = each.single_input().is_some();
-            apart.outputs_hold &= on_input || each.holds(&slack);
+            apart.outputs_hold &= on_input || each.holds(&slack) == Some(true);
             let least = if on_input { &mut apart.inputs } else { &mut apart.outputs };
             if least.as_ref().is_none_or(|known| slack < known.slack) {
                 *least = Some(RowSlack { disjunct, row, slack });
@@ -140,18 +151,21 @@ pub fn compare(counterexample: &Counterexample<'_>, disjuncts: &[Vec<Row>], stan
         .and_then(|reached| apart.into_iter().nth(reached))
         .map_or((None, None), |disjunct| (disjunct.outputs, disjunct.inputs));
     let pairs = counterexample.y().map(|y| y.iter().zip(&standing.outputs));
-    let differences: Option<Vec<Rational>> =
-        pairs.map(|pairs| pairs.map(|(reported, exact)| (&reported.value - exact).abs()).collect());
+    let difference = |reported: &Rational, exact: &Range| {
+        magnitude(Range { lower: reported - &exact.upper, upper: reported - &exact.lower })
+    };
+    let differences: Option<Vec<Range>> =
+        pairs.map(|pairs| pairs.map(|(reported, exact)| difference(&reported.value, exact)).collect());
     let outputs = differences.as_ref().map(|differences| {
-        let allowed = |exact: &Rational| absolute() + relative() * exact.abs();
-        differences.iter().zip(&standing.outputs).all(|(difference, exact)| *difference <= allowed(exact))
+        let allowed = |exact: &Range| absolute() + relative() * magnitude(exact.clone()).lower;
+        differences.iter().zip(&standing.outputs).all(|(difference, exact)| difference.upper <= allowed(exact))
     });
     let near = |slack: &Rational| *slack >= -absolute();
     let tolerance = Tolerance {
         region: near(slack),
         property: standing.disjuncts.iter().any(|(inside, least)| match least {
-            Some((_, slack)) => near(slack),
-            None => *inside,
+            Some((_, slack)) => near(&slack.lower),
+            None => *inside == Some(true),
         }),
         outputs,
     };

@@ -2,6 +2,7 @@
 
 use certkern_claims::{Files, check_bundle};
 use certkern_core::num::Rational;
+use certkern_core::property::Range;
 use certkern_core::rules::Standing;
 use certkern_counterexample::{
     Comparison, Counterexample, Difference, Parts, RowSlack, Source, Tolerance, bundle, compare,
@@ -38,7 +39,7 @@ fn compared(text: &str) -> (Comparison, Standing) {
 }
 
 fn slack(disjunct: usize, row: usize, slack: Rational) -> Option<RowSlack> {
-    Some(RowSlack { disjunct, row, slack })
+    Some(RowSlack { disjunct, row, slack: Range::exact(slack) })
 }
 
 #[test]
@@ -68,7 +69,7 @@ fn reported_outputs_are_compared_with_the_exact_ones() {
     assert_eq!((none.largest_difference(), none.tolerance.outputs), (None, None));
     for (y, size) in [("0.875", rational(0, 1)), ("0.876", rational(1, 1000)), ("-1", rational(15, 8))] {
         let (compared, _) = compared(&format!("((X_0 0.875) (Y_0 {y}))"));
-        assert_eq!(compared.largest_difference(), Some(Difference { output: 0, size }));
+        assert_eq!(compared.largest_difference(), Some(Difference { output: 0, size: Range::exact(size) }));
     }
 }
 

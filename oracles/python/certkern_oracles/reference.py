@@ -202,7 +202,6 @@ def is_unsafe(graph, program, prop, point):
 def check_witness(graph, prop, document):
     """WITNESS. Premise: the point lies in X and its values in a disjunct, exactly. Conclusion: the property fails."""
     point = formatted(document, "certkern.witness.v1", {"x": [rational]})["x"]
-    require(all(node.kind not in graphs.FUNCTIONS for node in graph.nodes), "witness.irrational")
     require(len(point) == len(prop.box), "hint.shape", "a coordinate for each input")
     require(all(low <= x <= high for x, (low, high) in zip(point, prop.box)), "witness.region")
     require(is_unsafe(graph, graphs.program(graph), prop, point), "witness.property")

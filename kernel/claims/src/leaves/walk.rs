@@ -144,7 +144,6 @@ pub(super) fn rejected(error: &RuleError, at: Option<At>) -> Rejection {
         (RuleError::Undefined { node, coordinate }, _) => {
             Reason::DomainUnproved { node: *node, coordinate: *coordinate }
         }
-        (RuleError::Irrational(_), _) => Reason::WitnessIrrational,
         (RuleError::Mismatch(what) | RuleError::Internal(what), _) => Reason::Internal(what),
         (RuleError::Unproved(_), None) => Reason::Internal("a bound without a leaf"),
     };

@@ -83,14 +83,59 @@ fn a_point_without_a_reasonable_common_denominator_is_a_limit() {
     assert_eq!(verdict.line(), "s LIMIT denominator-bits");
 }
 
+fn of_function(name: &str, property: String, x: &str) -> Verdict {
+    let graph = format!(
+        r#"{{"format":"torchlean.ir.v1","input_id":0,"output_ids":[1],"nodes":[{{"id":0,"kind":"input","parents":[],"shape":[1]}},
+        {{"id":1,"kind":"{name}","parents":[0],"shape":[1]}}]}}"#
+    );
+    let certificate = format!(r#"{{"format":"certkern.witness.v1","x":[{x}]}}"#);
+    Bundle { kind: "witness", graph, property, certificate, hints: Default::default() }.check()
+}
+
+/// By mpmath 1.3.0 at 60 digits: sigmoid(1) = 0.73105857863000487925..., tanh(1/3) = 0.32151273753163434471...
 #[test]
-fn a_network_without_rational_values_has_no_witness() {
-    // tanh(0) = 0 is rational, but that is nothing that the kernel knows.
-    let graph = GRAPH.replace("\"relu\"", "\"tanh\"");
-    assert_ne!(graph, GRAPH);
-    let certificate = r#"{"format":"certkern.witness.v1","x":[0]}"#.to_owned();
-    let verdict =
-        Bundle { kind: "witness", graph, property: above("0"), certificate, hints: Default::default() }.check();
-    assert_eq!(verdict.line(), "s REJECTED witness.irrational");
-    assert!(verdict.report().text().contains("not rational"), "{}", verdict.report().text());
+fn functions_without_rational_values_are_judged_in_balls() {
+    for (name, x, value, more) in [
+        ("sigmoid", "1", "0.7310585786300048792", "0.7310585786300048793"),
+        ("tanh", "\"1/3\"", "0.321512737531634344", "0.321512737531634345"),
+    ] {
+        let accepted = of_function(name, above(value), x);
+        assert!(accepted.line().starts_with("s ACCEPTED sat "), "{}", accepted.report().text());
+        assert_eq!(of_function(name, above(more), x).line(), "s REJECTED witness.property", "{name}");
+    }
+    // 0.731058579630004879251159... − sigmoid(1) = 10^-9 + 3e-24 by the digits above.
+    let missed = of_function("sigmoid", above("0.731058579630004879251159"), "1");
+    assert_eq!(missed.line(), "s REJECTED witness.property");
+    let text = missed.report().text();
+    assert!(
+        text.contains("misses row 0 by between 9.99999999") || text.contains("misses row 0 by 9.99999999"),
+        "{text}"
+    );
+    // In the region, and not by 10^-8.
+    assert_eq!(of_function("sigmoid", above("0.5"), "1.00000001").line(), "s REJECTED witness.region");
+}
+
+#[test]
+fn what_balls_do_not_decide_is_told() {
+    // sigmoid(0) = 1/2 and tanh(0) = 0.
+    for name in ["sigmoid", "tanh"] {
+        let bound = if name == "tanh" { "0" } else { "0.5" };
+        let touching = of_function(name, above(bound), "0");
+        assert!(touching.line().starts_with("s ACCEPTED sat "), "{}", touching.report().text());
+        let open = of_function(name, above(bound).replace("false", "true"), "0");
+        assert_eq!(open.line(), "s REJECTED witness.property");
+    }
+    let property =
+        above("0").replace(r#""outputs":1"#, r#""outputs":2"#).replace(r#"{"0":"-1"}"#, r#"{"0":"-1","1":"1"}"#);
+    let graph = r#"{"format":"torchlean.ir.v1","input_id":0,"output_ids":[1,2],"nodes":[{"id":0,"kind":"input","parents":[],"shape":[1]},
+        {"id":1,"kind":"tanh","parents":[0],"shape":[1]},{"id":2,"kind":"tanh","parents":[0],"shape":[1]}]}"#;
+    let certificate = r#"{"format":"certkern.witness.v1","x":["1/3"]}"#.to_owned();
+    let equal =
+        Bundle { kind: "witness", graph: graph.to_owned(), property, certificate, hints: Default::default() }.check();
+    assert_eq!(equal.line(), "s REJECTED witness.undecided");
+    let text = equal.report().text();
+    assert!(
+        text.contains("1024 bits do not tell whether the point lies in disjunct 0; in row 0 the slack lies between -"),
+        "{text}"
+    );
 }

@@ -189,30 +189,40 @@ impl LinearMap {
             return None;
         }
         for (output, sum) in sums.iter_mut().enumerate() {
-            let mut add = |source: usize, coefficient: Option<Dyadic>| {
-                *sum = &*sum + &(input.get(source)? * &coefficient?);
+            self.each_coefficient(output, &mut |source, coefficient| {
+                *sum = &*sum + &(input.get(source)? * &coefficient);
                 Some(())
-            };
-            let mut fits = Some(());
-            match &self.kind {
-                Kind::Multiple { factor } => fits = add(output, Some(Dyadic::new(factor.clone(), 0))),
-                Kind::Diagonal { factors } => fits = add(output, factors.get(output).cloned()),
-                Kind::Select { sources, factor } => {
-                    if let Some(source) = sources.get(output)? {
-                        fits = add(*source, Some(Dyadic::new(factor.clone(), 0)));
-                    }
-                }
-                Kind::Dense { matrix, .. } => {
-                    each_column(matrix, output, &mut |source, index| fits = fits.and(add(source, matrix.get(index))))?;
-                }
-                Kind::Convolution { geometry, taps, matrix } => {
-                    let mut visit = |source, index| fits = fits.and(add(source, matrix.get(index)));
-                    each_tap(geometry, taps, output, &mut visit)?;
-                }
-            }
-            fits?;
+            })?;
         }
         Some(())
+    }
+
+    /// Calls `add` with every input coordinate that output coordinate `output` takes, and what it is multiplied by; `None` if `output` does not exist or
+    /// `add` gives it.
+    pub(crate) fn each_coefficient(
+        &self,
+        output: usize,
+        add: &mut dyn FnMut(usize, Dyadic) -> Option<()>,
+    ) -> Option<()> {
+        let mut fits = Some(());
+        match &self.kind {
+            Kind::Multiple { factor } => fits = add(output, Dyadic::new(factor.clone(), 0)),
+            Kind::Diagonal { factors } => fits = add(output, factors.get(output)?.clone()),
+            Kind::Select { sources, factor } => {
+                if let Some(source) = sources.get(output)? {
+                    fits = add(*source, Dyadic::new(factor.clone(), 0));
+                }
+            }
+            Kind::Dense { matrix, .. } => {
+                let mut visit = |source, index| fits = fits.and_then(|()| add(source, matrix.get(index)?));
+                each_column(matrix, output, &mut visit)?;
+            }
+            Kind::Convolution { geometry, taps, matrix } => {
+                let mut visit = |source, index| fits = fits.and_then(|()| add(source, matrix.get(index)?));
+                each_tap(geometry, taps, output, &mut visit)?;
+            }
+        }
+        fits
     }
 
     /// The adjoint `rowᵀ · L`; `None` if the row does not fit or is too long to be summed safely.

@@ -49,7 +49,7 @@ pub use constant::Constant;
 pub use library::{Elementary, names};
 pub(crate) use relu::default_lower_slope;
 
-use crate::interval::Interval;
+use crate::interval::{FINEST, Interval};
 use crate::num::{Ball, Dyadic, Rational, Real};
 use declaration::{
     CONCAVE, CONVEX, CUBIC, Cut, Cuts, Declaration, Domain, End, SIGMOID, Shape, ZERO, parameter, reciprocal,
@@ -163,7 +163,7 @@ impl Univariate for Function {
             Self::Relu => Some(relu::enclosure(z)),
             Self::Library(function) => {
                 let value = function.value(z, VALUE_BITS).ok()?;
-                let value = Interval { lower: value.lower(), upper: value.upper() }.coarse();
+                let value = Interval { lower: value.lower(), upper: value.upper() }.coarse(FINEST);
                 Ball::between(&value.lower, &value.upper)
             }
         }
@@ -174,7 +174,7 @@ impl Univariate for Function {
             Self::Relu => Some(relu::derivative(place)),
             Self::Library(function) => {
                 let z = Interval { lower: z.lower(), upper: z.upper() };
-                let slope = function.derivative(&z, place, piece, SLOPE_BITS).ok()?.coarse();
+                let slope = function.derivative(&z, place, piece, SLOPE_BITS).ok()?.coarse(FINEST);
                 Ball::around(&slope.lower, &slope.upper)
             }
         }
@@ -216,9 +216,16 @@ impl Function {
     /// Contains the values on an interval (IBP); `None` if that is beyond the budget.
     #[must_use]
     pub fn image(&self, z: &Interval) -> Option<Interval> {
+        let image = self.image_to(z, VALUE_BITS)?;
+        Some(if matches!(self, Self::Relu) { image } else { image.coarse(FINEST) })
+    }
+
+    /// As [`Function::image`], to about `bits` significant bits and with ends however close to zero.
+    #[must_use]
+    pub(crate) fn image_to(&self, z: &Interval, bits: u64) -> Option<Interval> {
         match self {
             Self::Relu => Some(Interval { lower: relu::value(&z.lower), upper: relu::value(&z.upper) }),
-            Self::Library(function) => function.image(z, VALUE_BITS).ok().as_ref().map(Interval::coarse),
+            Self::Library(function) => function.image(z, bits).ok(),
         }
     }
 

@@ -36,9 +36,7 @@ pub(super) fn image<'b>(
             let argument = of(*argument)?;
             let maximum = |group: &[usize]| {
                 let members = group.iter().map(|member| argument.get(*member).cloned()).collect::<Option<Vec<_>>>()?;
-                let larger =
-                    |a: Interval, b: Interval| Interval { lower: a.lower.max(b.lower), upper: a.upper.max(b.upper) };
-                members.into_iter().reduce(larger)
+                members.into_iter().reduce(Interval::larger)
             };
             let maxima = groups.iter().map(maximum).collect::<Option<_>>();
             return maxima.ok_or(RuleError::Internal("a maximum over nothing, or over what is not there"));

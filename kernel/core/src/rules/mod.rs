@@ -13,7 +13,7 @@
 //! | EMPTY | [`Scope::refute`] | BACK from 0 with literals ends above 0 → no input of the scope lies in the disjunct |
 //! | SPLIT | [`Judgement::split`] | judgements for `g ≥ τ` and for `g ≤ τ` → the judgement without the literal |
 //! | CASES | [`Judgement::cases`] | every disjunct empty on the whole region, DOMAIN → unsat |
-//! | WITNESS | [`Judgement::witness`] | a point of the region with its exact outputs in a disjunct → sat |
+//! | WITNESS | [`Judgement::witness`] | a point of the region with its outputs, exact or in balls that decide, in a disjunct → sat |
 //! | ENCLOSE | [`Enclosure::prove`] | the kernel's own range of each expression lies in the ball claimed → the values are defined and lie there |
 //!
 //! DOMAIN: interval bounds on the whole region have shown that every function is defined on its arguments before any rule or literal uses a node: each maker of a root scope
@@ -70,8 +70,6 @@ pub enum RuleError {
     DenominatorBits,
     /// An enclosure of a function that takes more digits or pieces than are computed with.
     Budget,
-    /// The function of this node has values that are not rational, so there are no exact outputs.
-    Irrational(NodeId),
     /// The function of a node is not shown to be defined (DOMAIN).
     Undefined {
         /// The univariate node.
