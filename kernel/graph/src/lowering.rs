@@ -146,11 +146,8 @@ impl Lowering {
         self.univariate(Function::library(name, parameters)?, argument)
     }
 
-    /// The product of two nodes, coordinate by coordinate. That with a constant is linear; that of a node with itself, a power.
+    /// The product of two nodes, coordinate by coordinate. That with a constant is linear.
     pub(crate) fn product(&mut self, left: NodeId, right: NodeId) -> Option<NodeId> {
-        if left == right {
-            return self.function("power", vec![Rational::from_integer(2.into())], left);
-        }
         if let Some(factors) = self.known(left).cloned() {
             return self.scaled(right, &factors);
         }

@@ -12,9 +12,6 @@ pub(super) const DILATION: AttributeSpec = list("dilation")
     .or(|_, attributes| Attribute::List(vec![1; attributes.list("kernel").unwrap_or_default().len()]))
     .extension();
 
-/// Places of one axis that are looked at; the budget of the graph has no room for more.
-const MOST_PLACES: usize = 1 << 24;
-
 pub(super) fn attribute_rule(attributes: &Attributes) -> Result<(), Refusal> {
     window::above_zero(attributes, &["spatial_rank"])?;
     window::lists_hold(attributes, &["kernel", "stride", "padding", "padding_after", "dilation"])
@@ -24,16 +21,24 @@ pub(super) fn shape_rule(shapes: &Shapes, attributes: &Attributes) -> Result<Vec
     let (leading, spatial) = window::spatial(shapes, attributes)?;
     let output = window::output(spatial, attributes)?;
     for (axis, (extent, input)) in output.iter().zip(spatial).enumerate() {
-        let places = extent.checked_mul(window::entry(attributes, "kernel", axis)?);
-        if places.is_some_and(|places| places <= MOST_PLACES) {
-            let windows = windows(attributes, axis, *extent, *input)?;
-            if let Some(place) = windows.iter().position(Vec::is_empty) {
-                let detail = format!("window {place} on spatial axis {axis} lies in the padding as a whole");
-                return Err(Refusal::Shape(detail));
-            }
+        if !has_places(attributes, axis, *extent, *input)? {
+            let detail =
+                format!("the padding on spatial axis {axis} has room for a window without a place of the input");
+            return Err(Refusal::Shape(detail));
         }
     }
     Ok(leading.iter().chain(&output).copied().collect())
+}
+
+/// Whether each window of a spatial axis surely has a place in the input: the first one reaches it (`padding ≤ (k − 1)·dilation`) in steps no longer
+/// than it, and the last one starts before its end.
+fn has_places(attributes: &Attributes, axis: usize, output: usize, input: usize) -> Result<bool, Refusal> {
+    let entry = |name| window::entry(attributes, name, axis);
+    let (padding, dilation) = (entry("padding")?, entry("dilation")?);
+    let reach = window::effective(entry("kernel")?, dilation);
+    let last = output.checked_sub(1).and_then(|last| last.checked_mul(entry("stride").ok()?));
+    let reaches = padding == 0 || dilation <= input && reach.is_some_and(|reach| padding < reach);
+    Ok(reaches && last.zip(input.checked_add(padding)).is_some_and(|(last, end)| last < end))
 }
 
 /// For each output place of a spatial axis the places of the input that its window covers.

@@ -14,6 +14,10 @@ fn shape_rule(shapes: &Shapes, attributes: &Attributes) -> Result<Vec<usize>, Re
     if let Some(axis) = axes.iter().find(|axis| **axis >= rank) {
         return Err(Refusal::Shape(format!("`axes` has {axis}, but the result's rank is {rank}")));
     }
+    // A longer list is not walked: the rank of the declared shape is bounded.
+    if axes.len() > shapes.declared.len() {
+        return Err(Refusal::Shape(format!("`axes` has {} entries, more than the declared shape", axes.len())));
+    }
     let mut kept = parent.iter().copied();
     Ok((0..rank).filter_map(|axis| if axes.contains(&axis) { Some(1) } else { kept.next() }).collect())
 }
