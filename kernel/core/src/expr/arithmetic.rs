@@ -73,7 +73,7 @@ impl Balls {
     }
 
     /// The ends of a number that is known; unknown is one whose exponent is out of reach.
-    fn ends(&self, number: &Real) -> Result<Range<Dyadic>, Refusal> {
+    fn ends(&self, number: Real) -> Result<Range<Dyadic>, Refusal> {
         let ball = number.ball(self.places()).ok_or(Refusal::Limit)?;
         Ok((ball.lower(), ball.upper()))
     }
@@ -83,7 +83,7 @@ impl Arithmetic for Balls {
     type Number = Dyadic;
 
     fn rational(&self, value: &Rational) -> Result<Range<Dyadic>, Refusal> {
-        self.ends(&Real::ratio(value, self.places()))
+        self.ends(Real::ratio(value, self.places()))
     }
 
     fn constant(&self, constant: Constant) -> Result<Range<Dyadic>, Refusal> {
@@ -93,7 +93,7 @@ impl Arithmetic for Balls {
 
     fn combine(&self, binary: Binary, a: &Dyadic, b: &Dyadic) -> Result<Range<Dyadic>, Refusal> {
         let [a, b] = [a, b].map(|number| Real::dyadic(number, self.places()));
-        self.ends(&match binary {
+        self.ends(match binary {
             Binary::Add => a + b,
             Binary::Sub => a - b,
             Binary::Mul => a * b,

@@ -10,6 +10,6 @@ pub(super) const FUNCTION: Declaration = Declaration {
         [alpha] if alpha.is_positive() => Some(shape(alpha)),
         _ => None,
     },
-    value: |x, p| x.sides(&x.by(&reciprocal(p, 0)).expm1().by(&parameter(p, 0)), x),
+    value: |x, p| x.sides(|| x.by(&reciprocal(p, 0)).expm1().by(&parameter(p, 0)), || x.clone()),
     slope: |x, p, piece| if piece > 0 { x.integer(1) } else { x.by(&reciprocal(p, 0)).exp() },
 };

@@ -115,8 +115,8 @@ const MOST_PIECES: usize = 1024;
 const LARGE: i64 = 1 << 16;
 
 impl Domain {
-    /// Whether the function is defined on all of the interval, and differentiable there if `slope`.
-    pub(super) fn admits(self, z: &Interval, slope: bool) -> bool {
+    /// Whether the function is defined from one number to the other, and differentiable there if `slope`.
+    pub(super) fn admits(self, lower: &Dyadic, upper: &Dyadic, slope: bool) -> bool {
         let integer = |n: i64| Dyadic::new(n, 0);
         let beyond = |low: &Dyadic, high: &Dyadic, end: End| match end {
             End::Open => low < high,
@@ -125,12 +125,12 @@ impl Domain {
         };
         match self {
             Self::Line => true,
-            Self::From(least, end) => beyond(&integer(least), &z.lower, end),
-            Self::Unit(end) => beyond(&integer(-1), &z.lower, end) && beyond(&z.upper, &integer(1), end),
-            Self::Nonzero => z.lower.is_positive() || z.upper.is_negative(),
+            Self::From(least, end) => beyond(&integer(least), lower, end),
+            Self::Unit(end) => beyond(&integer(-1), lower, end) && beyond(upper, &integer(1), end),
+            Self::Nonzero => lower.is_positive() || upper.is_negative(),
             Self::Branch => {
                 let branch = |x: &Dyadic| Some((quarter(x)? + 1_i64).div_floor(&BigInt::from(2)));
-                branch(&z.lower).is_some_and(|low| branch(&z.upper) == Some(low))
+                branch(lower).is_some_and(|low| branch(upper) == Some(low))
             }
         }
     }

@@ -10,7 +10,7 @@ pub(super) const FUNCTION: Declaration = Declaration {
         [alpha] => Some(shape(alpha)),
         _ => None,
     },
-    value: |x, p| x.sides(&x.expm1().by(&parameter(p, 0)), x),
+    value: |x, p| x.sides(|| x.expm1().by(&parameter(p, 0)), || x.clone()),
     slope: |x, p, piece| if piece > 0 { x.integer(1) } else { x.exp().by(&parameter(p, 0)) },
 };
 

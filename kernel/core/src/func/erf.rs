@@ -50,8 +50,8 @@ impl Bell {
         let bell = scale(x);
         match bell.near() {
             Some(v) => {
-                let deep = x.to_precision(x.precision().saturating_add(v).saturating_add(8));
-                (-Self::inside(&deep, scale) + 1).to_precision(x.precision())
+                let deep = x.clone().with_precision(x.precision().saturating_add(v).saturating_add(8));
+                (-Self::inside(&deep, scale) + 1).with_precision(x.precision())
             }
             None => bell.far_outside(x),
         }
@@ -82,7 +82,7 @@ impl Bell {
         let precision = self.v.precision();
         let guard = length(&BigInt::from(precision)).saturating_add(16);
         let places = precision.saturating_add(bound).saturating_add(guard);
-        let (v, shift) = (self.v.middle().fixed(places)?.0, places.unsigned_abs());
+        let (v, shift) = (self.v.middle_at(places)?, places.unsigned_abs());
         let mut term = BigInt::one() << shift;
         let mut sum = term.clone();
         for n in 1_i64.. {

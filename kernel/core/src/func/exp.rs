@@ -48,17 +48,15 @@ impl Real {
 /// is below `2^k·(6N + 16)·η`, the error below 1.7 times that, which the guard makes less than one unit; the last shift costs another.
 pub(super) fn exp_reduced(r: &BigInt, places: u64) -> BigInt {
     let halved = Halved::new(r, places);
-    let (value, deep) = with_places!(halved.places, exp_halved(&halved, r.is_negative()));
-    value >> deep.saturating_sub(places)
+    with_places!(halved.places, exp_halved(&halved, r.is_negative(), places))
 }
 
-/// In units of `2^-deep`, with `deep`.
-fn exp_halved<F: Fixed>(halved: &Halved, negative: bool) -> (BigInt, u64) {
+fn exp_halved<F: Fixed>(halved: &Halved, negative: bool, places: u64) -> BigInt {
     let (small, deep) = halved.fixed::<F>();
     let (even, odd) = taylor(&small, deep, false);
     let mut value = if negative { even.minus(&odd) } else { even.plus(&odd) };
     for _ in 0..halved.times {
         value = value.times(&value, deep);
     }
-    (value.units(), deep)
+    value.units(deep.saturating_sub(places))
 }

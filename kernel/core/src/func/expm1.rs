@@ -15,7 +15,7 @@ impl Real {
             Some(m) if m < self.precision().saturating_neg() => self + (self * self).around_zero(),
             Some(m) => {
                 let precision = self.precision().saturating_sub(m.min(0));
-                (self.to_precision(precision).exp() - 1).to_precision(self.precision())
+                (self.clone().with_precision(precision).exp() - 1).with_precision(self.precision())
             }
             None => self.clone(),
         }

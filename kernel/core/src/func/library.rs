@@ -74,7 +74,7 @@ impl Elementary {
     /// Whether it is defined on all of an interval (DOMAIN).
     #[must_use]
     pub fn is_defined_on(&self, z: &Interval) -> bool {
-        self.shape.domain.admits(z, false)
+        self.shape.domain.admits(&z.lower, &z.upper, false)
     }
 
     /// A ball around `f(x)`, of relative radius at most `2^-bits` unless `f(x)` is zero, or nearer to it than some thousand bits show.
@@ -82,7 +82,7 @@ impl Elementary {
     /// # Errors
     /// A [`Refusal`].
     pub fn at(&self, x: &Dyadic, bits: u64) -> Result<Ball, Refusal> {
-        if !self.is_defined_on(&Interval::point(x.clone())) {
+        if !self.shape.domain.admits(x, x, false) {
             return Err(Refusal::Undefined);
         }
         refine(bits, |precision| (self.declaration.value)(&Real::dyadic(x, precision), &self.parameters))
@@ -161,7 +161,7 @@ impl Elementary {
         let lower = piece.start.as_ref().map_or(z.lower.clone(), |start| start.upper().max(z.lower.clone()));
         let upper = piece.end.as_ref().map_or(z.upper.clone(), |end| end.lower().min(z.upper.clone()));
         let z = Interval { lower, upper };
-        if z.is_empty() || !self.shape.domain.admits(&z, true) {
+        if z.is_empty() || !self.shape.domain.admits(&z.lower, &z.upper, true) {
             return Err(Refusal::Undefined);
         }
         let slope = |x: &Dyadic| {

@@ -2,6 +2,7 @@
 
 use super::elu::{FUNCTION as ELU, shape};
 use super::{Declaration, parameter};
+use crate::num::Rational;
 use num_traits::Signed;
 
 pub(super) const FUNCTION: Declaration = Declaration {
@@ -10,6 +11,11 @@ pub(super) const FUNCTION: Declaration = Declaration {
         [alpha, gamma] if gamma.is_positive() => Some(shape(alpha)),
         _ => None,
     },
-    value: |x, p| (ELU.value)(x, p).by(&parameter(p, 1)),
+    value: |x, p| {
+        let [alpha, gamma] = [0, 1].map(|place| parameter(p, place));
+        // Not in lowest terms: a gcd takes as long as the rest.
+        let product = || Rational::new_raw(alpha.numer() * gamma.numer(), alpha.denom() * gamma.denom());
+        x.sides(|| x.expm1().by(&product()), || x.by(&gamma))
+    },
     slope: |x, p, piece| (ELU.slope)(x, p, piece).by(&parameter(p, 1)),
 };

@@ -67,21 +67,19 @@ impl Real {
 /// end below `2^k·e·(2N + 4 + 2)·η`, which the guard makes less than one unit; the last shift costs another.
 pub(super) fn sin_cos_reduced(r: &BigInt, places: u64) -> (BigInt, BigInt) {
     let halved = Halved::new(r, places);
-    let (sin, cos, deep) = with_places!(halved.places, sin_cos_halved(&halved));
-    let lost = deep.saturating_sub(places);
-    let sin = sin >> lost;
-    (if r.is_negative() { -sin } else { sin }, cos >> lost)
+    let (sin, cos) = with_places!(halved.places, sin_cos_halved(&halved, places));
+    (if r.is_negative() { -sin } else { sin }, cos)
 }
 
-/// In units of `2^-deep`, with `deep`.
-fn sin_cos_halved<F: Fixed>(halved: &Halved) -> (BigInt, BigInt, u64) {
+fn sin_cos_halved<F: Fixed>(halved: &Halved, places: u64) -> (BigInt, BigInt) {
     let (small, deep) = halved.fixed::<F>();
-    let one = F::one(deep);
+    let one = F::whole(deep);
     let (mut cos, mut sin) = taylor(&small, deep, true);
     for _ in 0..halved.times {
         let (square, half) = (sin.times(&sin, deep), sin.times(&cos, deep));
         cos = one.minus(&square.plus(&square));
         sin = half.plus(&half);
     }
-    (sin.units(), cos.units(), deep)
+    let lost = deep.saturating_sub(places);
+    (sin.units(lost), cos.units(lost))
 }

@@ -7,6 +7,7 @@ use super::{Ball, Dyadic, Rational};
 use num_bigint::BigInt;
 use num_integer::Integer;
 use num_traits::{One, Signed, ToPrimitive, Zero};
+use std::borrow::Cow;
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
 /// Exponents stay within `±2^48`: sums of a few of them are far from the ends of the type.
@@ -59,17 +60,54 @@ fn root_and_rest(n: &BigInt) -> (BigInt, BigInt) {
     (root, rest)
 }
 
+/// `⌊√(m·2^shift)⌋` for `m > 0`, and whether that is not the root itself, if it takes few words: one step of [`root_and_rest`] from `h = m·2^up` with `m = l = 0`.
+///
+/// For `k > 0` there are `h ≥ 2^126` and `s ≥ 2^63`, and `q ≤ 2^k`: with `k ≤ 60` nothing overflows, and as `q²` is below `2(s·b + q) − 1`, what comes out is
+/// too large by one at most.
+fn short_root(m: u128, shift: u64) -> Option<(u128, bool)> {
+    let room = u64::from(m.leading_zeros());
+    let up = if shift <= room { shift } else { room.checked_sub((room ^ shift) & 1)? };
+    let k = u32::try_from(shift.saturating_sub(up) >> 1).ok().filter(|k| *k <= 60)?;
+    let h = m.checked_shl(u32::try_from(up).ok()?)?;
+    let s = h.isqrt();
+    let r = h.wrapping_sub(s.wrapping_mul(s));
+    let (q, rest) = match k.checked_sub(1).map(|below| r.wrapping_shl(below)) {
+        None => (0, r),
+        // Halves of r·b and of 2s.
+        Some(half) => (half.checked_div(s)?, half.checked_rem(s)?.wrapping_shl(k.saturating_add(1))),
+    };
+    let (root, square) = (s.wrapping_shl(k).wrapping_add(q), q.wrapping_mul(q));
+    Some(if rest < square { (root.wrapping_sub(1), true) } else { (root, rest != square) })
+}
+
 /// At least `error · 2^shift`; `None` if that is too large.
 fn scaled(error: impl Into<u128>, shift: i64) -> Option<u64> {
     let (error, distance) = (error.into(), u32::try_from(shift.unsigned_abs()).unwrap_or(u32::MAX));
     let scaled = if error == 0 {
         0
     } else if shift >= 0 {
-        error.checked_mul(1_u128.checked_shl(distance)?)?
+        if distance > error.leading_zeros() {
+            return None;
+        }
+        error.wrapping_shl(distance)
     } else {
         error.checked_shr(distance).unwrap_or(0).checked_add(1)?
     };
     u64::try_from(scaled).ok()
+}
+
+/// Mantissa and error for a unit that is `2^-shift` of theirs.
+fn moved(mantissa: Cow<'_, BigInt>, error: u64, shift: i64) -> Option<(Cow<'_, BigInt>, u64)> {
+    let (error, distance) = (scaled(error, shift)?, shift.unsigned_abs());
+    if shift >= 0 {
+        return Some((if shift == 0 { mantissa } else { Cow::Owned(&*mantissa << distance) }, error));
+    }
+    let lost = mantissa.trailing_zeros().is_some_and(|zeros| zeros < distance);
+    let mantissa = match mantissa {
+        Cow::Owned(mantissa) => mantissa >> distance,
+        Cow::Borrowed(mantissa) => mantissa >> distance,
+    };
+    Some((Cow::Owned(mantissa), error.checked_add(u64::from(lost))?))
 }
 
 impl Known {
@@ -84,16 +122,13 @@ impl Known {
 
     /// Mantissa and error for the unit `2^exponent`.
     fn at(self, exponent: i64) -> Option<(BigInt, u64)> {
-        let shift = self.exponent.saturating_sub(exponent);
-        let error = scaled(self.error, shift)?;
-        if shift == 0 {
-            return Some((self.mantissa, error));
-        }
-        if shift > 0 {
-            return Some((self.mantissa << shift.unsigned_abs(), error));
-        }
-        let lost = self.mantissa.trailing_zeros().is_some_and(|zeros| zeros < shift.unsigned_abs());
-        Some((self.mantissa >> shift.unsigned_abs(), error.checked_add(u64::from(lost))?))
+        let (mantissa, error) = moved(Cow::Owned(self.mantissa), self.error, self.exponent.saturating_sub(exponent))?;
+        Some((mantissa.into_owned(), error))
+    }
+
+    /// The same of a number that is still needed.
+    fn seen(&self, exponent: i64) -> Option<(Cow<'_, BigInt>, u64)> {
+        moved(Cow::Borrowed(&self.mantissa), self.error, self.exponent.saturating_sub(exponent))
     }
 
     /// An `m` with `|x| < 2^m` for every number `x` meant.
@@ -107,9 +142,17 @@ impl Known {
         self.error == 0 && self.mantissa.is_zero()
     }
 
-    fn plus(&self, other: &Self, precision: i64) -> Option<Self> {
-        if self.is_exact_zero() || other.is_exact_zero() {
-            return if self.is_exact_zero() { other } else { self }.clone().trimmed(precision);
+    fn negated(&self) -> Self {
+        Self { mantissa: -&self.mantissa, ..*self }
+    }
+
+    /// The sum, or the difference.
+    fn sum(&self, other: &Self, minus: bool, precision: i64) -> Option<Self> {
+        if other.is_exact_zero() {
+            return self.clone().trimmed(precision);
+        }
+        if self.is_exact_zero() {
+            return if minus { other.negated() } else { other.clone() }.trimmed(precision);
         }
         let top = self.magnitude().max(other.magnitude());
         // Below this unit either the mantissas say nothing more, or an error would be too long.
@@ -119,8 +162,9 @@ impl Known {
         };
         let least = top.saturating_sub(precision.saturating_add(SPARE)).max(short(self)).max(short(other));
         let exponent = self.exponent.min(other.exponent).max(least);
-        let ((a, e), (b, f)) = (self.clone().at(exponent)?, other.clone().at(exponent)?);
-        Self { mantissa: a + b, exponent, error: e.checked_add(f)? }.trimmed(precision)
+        let ((a, e), (b, f)) = (self.seen(exponent)?, other.seen(exponent)?);
+        let mantissa = if minus { &*a - &*b } else { &*a + &*b };
+        Self { mantissa, exponent, error: e.checked_add(f)? }.trimmed(precision)
     }
 
     /// `|AB − ab| ≤ |a||B − b| + |b||A − a| + |A − a||B − b|`, with `|a| < 2^bits(a)`.
@@ -160,8 +204,8 @@ impl Known {
         let roomy = ERROR_BITS.saturating_add(b).saturating_sub(error_length(self.error));
         let shift = if self.error == 0 { full } else { full.min(roomy) }.max(0);
         let numerator = &self.mantissa << shift.unsigned_abs();
-        let quotient = &numerator / &other.mantissa;
-        let inexact = &quotient * &other.mantissa != numerator;
+        let (quotient, rest) = numerator.div_rem(&other.mantissa);
+        let inexact = !rest.is_zero();
         let below = 2_i64.saturating_sub(b);
         let own = scaled(self.error, shift.saturating_add(below))?;
         let its = scaled(other.error, length(&quotient).saturating_add(below))?;
@@ -182,9 +226,11 @@ impl Known {
         let full = precision.saturating_mul(2).saturating_sub(bits).saturating_add(2);
         let shift = if self.error == 0 { full } else { full.min(bits.saturating_add(SPARE)) }.max(0);
         let shift = shift.saturating_add(self.exponent.saturating_sub(shift) & 1);
-        let square = &self.mantissa << shift.unsigned_abs();
-        let (root, rest) = root_and_rest(&square);
-        let inexact = !rest.is_zero();
+        let short = self.mantissa.to_u128().and_then(|mantissa| short_root(mantissa, shift.unsigned_abs()));
+        let (root, inexact) = short.map(|(root, inexact)| (root.into(), inexact)).unwrap_or_else(|| {
+            let (root, rest) = root_and_rest(&(&self.mantissa << shift.unsigned_abs()));
+            (root, !rest.is_zero())
+        });
         let error = scaled(self.error, shift.saturating_sub(length(&root)).saturating_add(1))?;
         let exponent = self.exponent.saturating_sub(shift) >> 1;
         Self { mantissa: root, exponent, error: error.checked_add(u64::from(inexact))? }.trimmed(precision)
@@ -248,8 +294,8 @@ impl Real {
 
     /// The same number, for results of another precision, and rounded if that is shorter.
     #[must_use]
-    pub(crate) fn to_precision(&self, precision: i64) -> Self {
-        Self { known: self.known.clone().and_then(|known| known.trimmed(precision)), precision }
+    pub(crate) fn with_precision(self, precision: i64) -> Self {
+        Self { known: self.known.and_then(|known| known.trimmed(precision)), precision }
     }
 
     /// An `m` with `|x| < 2^m`; `None` if the number is zero or unknown.
@@ -267,7 +313,13 @@ impl Real {
     /// Whether the number is surely above zero.
     #[must_use]
     pub(crate) fn is_positive(&self) -> bool {
-        self.known.as_ref().is_some_and(|known| known.mantissa > BigInt::from(known.error))
+        self.is_apart() && !self.seems_negative()
+    }
+
+    /// Whether the number is surely above or surely below zero.
+    fn is_apart(&self) -> bool {
+        let apart = |known: &Known| known.mantissa.magnitude().to_u64().is_none_or(|units| units > known.error);
+        self.known.as_ref().is_some_and(apart)
     }
 
     /// Whether the middle of the enclosure is below zero.
@@ -286,7 +338,16 @@ impl Real {
     /// Mantissa and error in units of `2^-places`.
     #[must_use]
     pub(crate) fn fixed(&self, places: i64) -> Option<(BigInt, u64)> {
-        self.known.clone()?.at(places.saturating_neg())
+        let (mantissa, error) = self.known.as_ref()?.seen(places.saturating_neg())?;
+        Some((mantissa.into_owned(), error))
+    }
+
+    /// The middle in units of `2^-places`, rounded down.
+    #[must_use]
+    pub(crate) fn middle_at(&self, places: i64) -> Option<BigInt> {
+        let known = self.known.as_ref()?;
+        let (mantissa, _) = moved(Cow::Borrowed(&known.mantissa), 0, known.exponent.saturating_add(places))?;
+        Some(mantissa.into_owned())
     }
 
     /// `places`, or as many as leave an error of at most `2^20` units of `2^-places`.
@@ -319,8 +380,8 @@ impl Real {
 
     /// A ball around the number, with a midpoint of at most `bits` bits; `None` if the number is unknown.
     #[must_use]
-    pub fn ball(&self, bits: i64) -> Option<Ball> {
-        let Known { mantissa, exponent, error } = self.known.clone()?.trimmed(bits)?;
+    pub fn ball(self, bits: i64) -> Option<Ball> {
+        let Known { mantissa, exponent, error } = self.known?.trimmed(bits)?;
         Ball::new(Dyadic::new(mantissa, exponent), Dyadic::new(error, exponent))
     }
 
@@ -388,20 +449,20 @@ impl Real {
 
     /// `below` where `self` is below 0 and `above` where it is not; one of them where that is not known.
     #[must_use]
-    pub(crate) fn sides(&self, below: &Self, above: &Self) -> Self {
+    pub(crate) fn sides(&self, below: impl FnOnce() -> Self, above: impl FnOnce() -> Self) -> Self {
         if self.is_zero() || self.is_positive() {
-            above.clone()
-        } else if (-self).is_positive() {
-            below.clone()
+            above()
+        } else if self.is_apart() {
+            below()
         } else {
-            below.either(above)
+            below().either(&above())
         }
     }
 
     /// The larger of two.
     #[must_use]
     pub(crate) fn max(&self, other: &Self) -> Self {
-        (self - other).sides(other, self)
+        (self - other).sides(|| other.clone(), || self.clone())
     }
 
     /// The smaller of two.
@@ -462,8 +523,8 @@ macro_rules! operators {
 }
 
 operators! {
-    Add add |a, b| a.combine(b, Known::plus);
-    Sub sub |a, b| a.combine(&-b, Known::plus);
+    Add add |a, b| a.combine(b, |a, b, precision| a.sum(b, false, precision));
+    Sub sub |a, b| a.combine(b, |a, b, precision| a.sum(b, true, precision));
     Mul mul |a, b| a.combine(b, Known::times);
     Div div |a, b| a.combine(b, Known::over);
 }
@@ -471,8 +532,7 @@ operators! {
 impl Neg for &Real {
     type Output = Real;
     fn neg(self) -> Real {
-        let turned = |known: &Known| Known { mantissa: -&known.mantissa, ..known.clone() };
-        Real { known: self.known.as_ref().map(turned), precision: self.precision }
+        Real { known: self.known.as_ref().map(Known::negated), precision: self.precision }
     }
 }
 

@@ -1,9 +1,9 @@
 //! Operations enclose: whatever numbers within the errors of the operands are meant, the result lies within its own.
 
-use super::{Real, root_and_rest};
+use super::{Real, root_and_rest, short_root};
 use crate::num::{Dyadic, Rational};
 use num_bigint::BigInt;
-use num_traits::Zero;
+use num_traits::{ToPrimitive, Zero};
 
 struct Random(u64);
 
@@ -27,7 +27,9 @@ impl Random {
 }
 
 fn contains(real: &Real, value: &Rational) -> bool {
-    real.ball(4000).is_some_and(|ball| ball.lower().to_rational() <= *value && *value <= ball.upper().to_rational())
+    real.clone()
+        .ball(4000)
+        .is_some_and(|ball| ball.lower().to_rational() <= *value && *value <= ball.upper().to_rational())
 }
 
 #[test]
@@ -38,14 +40,14 @@ fn arithmetic_encloses() {
         let ((a, some), (b, others)) = (random.real(), random.real());
         let (sum, difference, product, quotient) = (&a + &b, &a - &b, &a * &b, &a / &b);
         let (larger, cube) = (a.max(&b), a.power(3));
-        unknown += usize::from(quotient.ball(100).is_none());
+        unknown += usize::from(quotient.clone().ball(100).is_none());
         for x in some.map(|x| x.to_rational()) {
             assert!(contains(&cube, &(&x * &x * &x)), "{a:?}");
             for y in others.clone().map(|y| y.to_rational()) {
                 assert!(contains(&sum, &(&x + &y)) && contains(&difference, &(&x - &y)), "{a:?} {b:?}");
                 assert!(contains(&product, &(&x * &y)), "{a:?} {b:?} {product:?}");
                 assert!(contains(&larger, &x.clone().max(y.clone())), "{a:?} {b:?} {larger:?}");
-                let known = quotient.ball(100).is_some();
+                let known = quotient.clone().ball(100).is_some();
                 assert!(!known || !y.is_zero() && contains(&quotient, &(&x / &y)), "{a:?} {b:?} {quotient:?}");
             }
         }
@@ -56,7 +58,7 @@ fn arithmetic_encloses() {
 /// `num-bigint` has another way to the root.
 #[test]
 fn integer_roots_are_those_of_another_implementation() {
-    let mut random = Random(5);
+    let (mut random, mut short) = (Random(5), 0);
     for length in 1..400_u32 {
         let digits = |random: &mut Random| (0..=length / 16).fold(BigInt::zero(), |n, _| (n << 16) + random.bits(16));
         let (n, s) = (digits(&mut random), digits(&mut random));
@@ -65,8 +67,27 @@ fn integer_roots_are_those_of_another_implementation() {
         for n in [n, near(-1), near(0), near(1), (&s + 1) * (&s + 1) - 1, &ones + 1, &ones * &ones, ones] {
             let root = n.sqrt();
             assert_eq!(root_and_rest(&n), (root.clone(), &n - &root * &root), "{n}");
+            for shift in 0..120 {
+                let radicand = &n << shift;
+                let Some((found, inexact)) = n.to_u128().filter(|n| *n > 0).and_then(|n| short_root(n, shift)) else {
+                    continue;
+                };
+                short += 1;
+                let root = radicand.sqrt();
+                assert_eq!((BigInt::from(found), inexact), (root.clone(), &root * &root != radicand), "{n} {shift}");
+            }
         }
     }
+    assert!(short > 10_000, "{short}");
+}
+
+/// Where the error is nearly as large as the number, logarithms near it and near zero are far apart.
+#[test]
+fn a_logarithm_of_almost_anything_is_unknown() {
+    let value = Real::within(BigInt::from(1 << 20), -20, (1 << 20) - 1, 60).log();
+    // log(2^-20) = −13.86…
+    assert!(value.ball(60).is_none_or(|ball| ball.lower() <= Dyadic::new(-13, 0)));
+    assert!(Real::within(BigInt::from(1 << 20), -20, 1 << 15, 60).log().ball(60).is_some());
 }
 
 #[test]
