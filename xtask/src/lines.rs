@@ -6,16 +6,17 @@ use std::path::{Path, PathBuf};
 /// Parts of the kernel with a cap of their own: a name, the paths below `kernel`, and the most lines. Each path belongs to the first part that names it
 /// or a folder above it.
 const PARTS: &[(&str, &[&str], usize)] = &[
-    ("filter tier", &["core/src/filter", "core/src/rules/filter"], 1700),
+    ("filter tier", &["core/src/filter", "core/src/rules/filter"], 1850),
     (
         "functions and expressions",
         &["core/src/func", "core/src/expr", "core/src/num/real.rs", "core/src/rules/enclose.rs"],
-        2600,
+        2650,
     ),
     ("the rest of core", &["core/src"], 4000),
+    ("graph language", &["graph/src"], 3400),
 ];
 /// The most lines of the whole kernel.
-const KERNEL: usize = 14_000;
+const KERNEL: usize = 17_000;
 
 /// Counts, and compares with the caps.
 ///
