@@ -30,6 +30,22 @@ fn a_network_becomes_a_graph_and_a_payload() {
 }
 
 #[test]
+fn an_input_that_is_frozen_is_given_by_a_file() {
+    let scratch = tempfile::tempdir().unwrap();
+    let [_, net, _] = small_dump();
+    let tensor = scratch.path().join("t.npy");
+    fs::write(&tensor, b"\x93NUMPY\x01\x00").unwrap();
+    let out = scratch.path().join("net");
+    let freeze = |text_of: &str| certkern(["import", "onnx", text(&net), "--freeze", text_of, "-o", text(&out)]);
+    freeze("x").expect_usage("--freeze x is not NAME=FILE");
+    freeze("x=absent").expect_usage("cannot read absent");
+    let run = freeze(&format!("no=such={}", text(&tensor)));
+    assert_eq!(run.code, 2);
+    assert!(run.stderr.contains("`no=such` is to be frozen, and is no graph input"), "{}", run.stderr);
+    assert!(!out.exists());
+}
+
+#[test]
 fn other_folders_stay_as_they_are() {
     let scratch = tempfile::tempdir().unwrap();
     let [dump, net, property] = small_dump();

@@ -325,3 +325,64 @@ fn benchmark_files_read() {
         assert_eq!(sizes.get(name), Some(&size), "{name}");
     }
 }
+
+const NETWORK: &str = "(vnnlib-version <2.0>)
+    (declare-network net (declare-input X Real [1, 2]) (declare-output Y Real [2]) (declare-output z Real []))
+    (assert (and (<= X[0,0] 1) (>= X [0, 0] -1) (<= X[0 , 1] 2) (>= X[0,1] 0)))";
+
+#[test]
+fn the_second_version_names_elements_of_tensors() {
+    // The same property in the first version: X[0,1] is X_1, Y[1] is Y_1, z is Y_2.
+    let pairs = [
+        ("(<= Y[1] (* 2 X[0,1]))", "(<= Y_1 (* 2 X_1))"),
+        ("(or (> z Y [0]) (== z 0.5))", "(or (> Y_2 Y_0) (= Y_2 0.5))"),
+        ("(!= Y[0] z)", "(or (< Y_0 Y_2) (> Y_0 Y_2))"),
+    ];
+    for (second, first) in pairs {
+        let second = parse(format!("{NETWORK}(assert {second})").as_bytes(), &Limits::default());
+        let first = with(&format!("(declare-const Y_2 Real) (assert {first})"));
+        assert_eq!(second.unwrap_or_else(|fault| panic!("{first:?}: {fault}")), first.unwrap());
+    }
+}
+
+#[test]
+fn what_the_second_version_means_otherwise_is_refused() {
+    let asserted = |text: &str| code(&format!("{NETWORK}(assert {text})")).0;
+    for name in ["X[0]", "X[0,2]", "X[1,0]", "X", "Y[2]", "Y[-0]", "Y[00]", "z[]", "z[0]", "w[0]", "Y_0", "X_0"] {
+        let code = asserted(&format!("(<= {name} 1)"));
+        assert!(["property.variable", "property.syntax"].contains(&code.as_str()), "{name} {code}");
+    }
+    assert_eq!(asserted("(= z 1)"), "property.unsupported");
+    assert_eq!(asserted("(<= z \"text\")"), "property.variable");
+    let declared = |declarations: &str| {
+        code(&format!("(vnnlib-version <2.0>) (declare-network n {declarations}) (assert (<= X[0] 1))")).0
+    };
+    let input = "(declare-input X Real [1])";
+    let table = [
+        (input.to_owned(), "property.syntax"),
+        (format!("(declare-output Y Real [1]) {input}"), "property.syntax"),
+        (format!("{input} (declare-input Z Real [1]) (declare-output Y Real [1])"), "property.unsupported"),
+        (format!("{input} (declare-hidden H Real [1] \"h\") (declare-output Y Real [1])"), "property.unsupported"),
+        (format!("{input} (declare-output Y Real [1] \"y\")"), "property.unsupported"),
+        (format!("{input} (declare-output Y float32 [1])"), "property.unsupported"),
+        (format!("{input} (declare-output Y Real [0])"), "property.syntax"),
+        (format!("{input} (declare-output Y Real [1,])"), "property.syntax"),
+        (format!("{input} (declare-output Y Real)"), "property.syntax"),
+        (format!("{input} (declare-output X Real [1])"), "property.variable"),
+        (format!("{input} (declare-output n Real [1])"), "property.variable"),
+        (format!("{input} (declare-output 1Y Real [1])"), "property.syntax"),
+        (format!("(equal-to m) {input} (declare-output Y Real [1])"), "property.unsupported"),
+        (format!("{input} (declare-output Y Real [99999999,99999999,99999999])"), "limit.variables"),
+    ];
+    for (declarations, expected) in table {
+        assert_eq!(declared(&declarations), expected, "{declarations}");
+    }
+    assert_eq!(code("(vnnlib-version <3.0>)").0, "property.unsupported");
+    assert_eq!(code("(vnnlib-version)").0, "property.syntax");
+    assert_eq!(code(&format!("{HEAD} (vnnlib-version <2.0>)")).0, "property.unsupported");
+    assert_eq!(code(&format!("{NETWORK} (declare-const X_0 Real)")).0, "property.unsupported");
+    assert_eq!(code(&format!("{NETWORK} {}", &NETWORK[22..])).0, "property.unsupported");
+    // Without the version the brackets are no part of a name.
+    assert_eq!(code(&format!("{HEAD} (assert (<= Y_0[0] 1))")).0, "property.variable");
+    assert_eq!(code(&format!("{HEAD} (assert (== Y_0 1))")).0, "property.unsupported");
+}

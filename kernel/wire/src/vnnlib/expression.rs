@@ -63,12 +63,14 @@ impl<'a> Command<'a> {
 pub(super) struct Reader<'a> {
     bytes: &'a [u8],
     at: usize,
+    /// Whether a name takes the brackets after it along, and a text in quotation marks is an atom.
+    pub(super) tensors: bool,
 }
 
 impl<'a> Reader<'a> {
     /// A reader at the start of `bytes`.
     pub(super) fn new(bytes: &'a [u8]) -> Self {
-        Self { bytes, at: 0 }
+        Self { bytes, at: 0, tensors: false }
     }
 
     /// The next command; `None` at the end of the file.
@@ -131,10 +133,37 @@ impl<'a> Reader<'a> {
 
     /// Reads the longest run of visible ASCII characters that mean nothing else; `None` if there is none.
     fn atom(&mut self) -> Option<&'a str> {
-        let plain = |b: &u8| b.is_ascii_graphic() && !matches!(b, b'(' | b')' | b';' | b'"' | b'|');
-        let length = self.rest().iter().take_while(|b| plain(b)).count();
+        let brackets = self.tensors;
+        let plain = |b: &u8| {
+            b.is_ascii_graphic()
+                && !matches!(b, b'(' | b')' | b';' | b'"' | b'|')
+                && !(brackets && matches!(b, b'[' | b']' | b','))
+        };
+        let length = match self.rest() {
+            [b'"', rest @ ..] if self.tensors => rest
+                .iter()
+                .position(|b| *b == b'"')
+                .filter(|end| !rest.iter().take(*end).any(|b| *b == b'\\'))?
+                .checked_add(2)?,
+            rest => {
+                let name = rest.iter().take_while(|b| plain(b)).count();
+                name.checked_add(if self.tensors && name > 0 { bracketed(rest.get(name..)?) } else { 0 })?
+            }
+        };
         let atom = self.rest().get(..length).filter(|atom| !atom.is_empty())?;
         self.at = self.at.saturating_add(length);
         std::str::from_utf8(atom).ok()
     }
+}
+
+/// The length of white space and a list in brackets at the start; 0 if there is none.
+fn bracketed(bytes: &[u8]) -> usize {
+    let space = bytes.iter().take_while(|b| matches!(b, b' ' | b'\t' | b'\n' | b'\r')).count();
+    let list = match bytes.get(space..) {
+        Some([b'[', rest @ ..]) => rest,
+        _ => return 0,
+    };
+    let inside =
+        list.iter().take_while(|b| b.is_ascii_digit() || matches!(b, b' ' | b'\t' | b'\n' | b'\r' | b',')).count();
+    if list.get(inside) == Some(&b']') { space.saturating_add(inside).saturating_add(2) } else { 0 }
 }

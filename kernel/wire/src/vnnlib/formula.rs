@@ -1,8 +1,8 @@
 //! Formulas in disjunctive form: `and` multiplies, `or` lists, both in the order of the document.
 
+use super::Declared;
 use super::expression::{Command, Id, Kind};
 use super::linear::Linear;
-use super::{Declared, variable};
 use crate::limits::{Limits, within};
 use crate::number;
 use crate::property::weight;
@@ -80,7 +80,7 @@ enum Meaning {
 ///
 /// # Errors
 /// `property.syntax`, `property.unsupported` or `property.variable` at the expression, or a limit.
-pub(super) fn read(command: &Command<'_>, id: Id, declared: Declared, limits: &Limits) -> Result<Unsafe, Fault> {
+pub(super) fn read(command: &Command<'_>, id: Id, declared: &Declared, limits: &Limits) -> Result<Unsafe, Fault> {
     let mut walk = Walk { command, declared, limits, meanings: Vec::new() };
     walk.meanings.resize_with(command.len(), || None);
     for (list, kind, offset) in command.inside_out().filter(|(list, ..)| *list >= id) {
@@ -117,7 +117,7 @@ impl From<Reason> for Stop {
 
 struct Walk<'a> {
     command: &'a Command<'a>,
-    declared: Declared,
+    declared: &'a Declared,
     limits: &'a Limits,
     /// What the lists that were read mean, until the list around them takes it.
     meanings: Vec<Option<Meaning>>,
@@ -132,7 +132,18 @@ impl Walk<'_> {
         let (Kind::Atom(operator), _) = self.command.get(*head) else {
             return Err(Reason::PropertySyntax("expected an operator").into());
         };
-        match (*operator, arguments) {
+        // The second version writes `==`, and has `!=`.
+        let operator = match (*operator, self.declared.tensors.is_some()) {
+            ("==", true) => "=",
+            ("=", true) => "==",
+            (operator, _) => operator,
+        };
+        match (operator, arguments) {
+            ("!=", [left, right]) if self.declared.tensors.is_some() => {
+                let (left, right) = (self.term(*left)?, self.term(*right)?);
+                let below = Unsafe::disjunct(rows("<", left.clone(), right.clone()));
+                Ok(Meaning::Formula(below.or(Unsafe::disjunct(rows(">", left, right)), self.limits)?))
+            }
             ("and" | "or" | "+" | "-" | "*", []) => Err(Reason::PropertySyntax("an operator without arguments").into()),
             ("and", [first, rest @ ..]) => {
                 let first = self.formula(*first)?;
@@ -158,7 +169,7 @@ impl Walk<'_> {
                 let first = self.term(*first)?;
                 let apply = |all: Linear, id: &Id| {
                     let term = self.term(*id)?;
-                    Ok(match *operator {
+                    Ok(match operator {
                         "+" => all.plus(term),
                         "-" => all.plus(term.negated()),
                         _ => all.times(term, self.limits)?,
@@ -195,7 +206,7 @@ impl Walk<'_> {
                 other => other,
             });
         }
-        match variable(atom).filter(|variable| self.declared.contains(*variable)) {
+        match self.declared.variable(atom) {
             Some(variable) => Ok(Linear::variable(variable)),
             None => Err(Reason::PropertyVariable(atom.to_owned())),
         }

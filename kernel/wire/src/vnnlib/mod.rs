@@ -1,9 +1,11 @@
-//! VNN-LIB 1.0, the linear fragment: `declare-const`, `assert`, `and`, `or`, comparisons, `+`, `-`, and `*` with constants.
+//! VNN-LIB, the linear fragment: `assert`, `and`, `or`, comparisons, `+`, `-`, and `*` with constants. Variables are declared one by one with
+//! `declare-const` (1.0), or, after `(vnnlib-version <2.0>)`, as tensors with `declare-network`.
 
 mod expression;
 mod formula;
 mod linear;
 mod region;
+mod tensors;
 
 use crate::limits::{Limits, within};
 use crate::property::coordinate;
@@ -11,6 +13,7 @@ use crate::reason::{Fault, Place, Reason, Rejection};
 use certkern_core::property::{Property, Variable};
 use expression::{Command, Kind, Reader};
 use formula::Unsafe;
+use tensors::Tensors;
 
 /// Reads a property from VNN-LIB. Assertions are multiplied out into disjuncts in the order of the document; the region is the hull
 /// over the disjuncts of the bounds that single-variable rows give; the rows stay in the disjuncts.
@@ -23,16 +26,27 @@ pub fn parse(bytes: &[u8], limits: &Limits) -> Result<Property, Rejection> {
     let mut reader = Reader::new(bytes);
     let mut declared = Declared::default();
     let mut whole = Unsafe::everything();
+    let mut first = true;
     while let Some(command) = reader.command(limits)? {
+        let start = std::mem::take(&mut first);
         match command.head() {
-            Some("declare-const") => declared.declare(&command, limits)?,
+            Some("vnnlib-version") if start => {
+                is_second(&command)?;
+                reader.tensors = true;
+            }
+            Some("declare-const") if !reader.tensors => declared.declare(&command, limits)?,
+            Some("declare-network") if reader.tensors && declared.inputs == 0 => {
+                let tensors = Tensors::read(&command, limits)?;
+                let (inputs, outputs) = (tensors.inputs(), tensors.outputs());
+                declared = Declared { inputs, outputs, tensors: Some(tensors) };
+            }
             Some("assert") => {
                 let [_, formula] = command.arguments() else {
                     return Err(
                         Fault::at(Reason::PropertySyntax("`assert` takes one formula"), "", command.offset()).into()
                     );
                 };
-                let (formula, offset) = (formula::read(&command, *formula, declared, limits)?, command.offset());
+                let (formula, offset) = (formula::read(&command, *formula, &declared, limits)?, command.offset());
                 whole = whole.and(formula, limits).map_err(|r| Fault::at(r, "", offset))?;
             }
             other => {
@@ -59,11 +73,24 @@ fn at_variable(reason: Reason) -> Rejection {
     }
 }
 
-/// How many variables are declared: `X_0 … X_(inputs−1)` and `Y_0 … Y_(outputs−1)`.
-#[derive(Clone, Copy, Debug, Default)]
+/// Checks `(vnnlib-version <2.0>)`.
+fn is_second(command: &Command<'_>) -> Result<(), Fault> {
+    let version = match command.arguments() {
+        [_, version] => command.get(*version).0,
+        _ => return Err(Fault::at(Reason::PropertySyntax("`vnnlib-version` takes a version"), "", command.offset())),
+    };
+    match version {
+        Kind::Atom("<2.0>") => Ok(()),
+        _ => Err(Fault::at(Reason::PropertyUnsupported("a version other than <2.0>".to_owned()), "", command.offset())),
+    }
+}
+
+/// How many variables are declared: `X_0 … X_(inputs−1)` and `Y_0 … Y_(outputs−1)`, or the elements of tensors.
+#[derive(Clone, Debug, Default)]
 struct Declared {
     inputs: usize,
     outputs: usize,
+    tensors: Option<Tensors>,
 }
 
 impl Declared {
@@ -94,11 +121,15 @@ impl Declared {
         within("variables", *count, limits.variables).map_err(fault)
     }
 
-    fn contains(self, variable: Variable) -> bool {
-        match variable {
-            Variable::X(index) => index < self.inputs,
-            Variable::Y(index) => index < self.outputs,
+    /// The declared variable that an atom names.
+    fn variable(&self, atom: &str) -> Option<Variable> {
+        if let Some(tensors) = &self.tensors {
+            return tensors.variable(atom);
         }
+        variable(atom).filter(|variable| match variable {
+            Variable::X(index) => *index < self.inputs,
+            Variable::Y(index) => *index < self.outputs,
+        })
     }
 }
 

@@ -393,3 +393,63 @@ fn what_is_not_continuous_or_not_written_down_is_refused_by_name() {
         refused(&one(18, op, &[1], vec![], vec![]), &format!("operator {op} is not supported"));
     }
 }
+
+/// Models that together reach every family of operators, to be damaged.
+pub(crate) fn seeds() -> Vec<ModelProto> {
+    let window = vec![
+        node(
+            "MaxPool",
+            &["x"],
+            "p",
+            vec![
+                ints("kernel_shape", &[2, 2]),
+                int("ceil_mode", 1),
+                ints("dilations", &[1, 1]),
+                ints("strides", &[2, 2]),
+            ],
+        ),
+        node("AveragePool", &["p"], "a", vec![ints("kernel_shape", &[1, 2]), string("auto_pad", "SAME_LOWER")]),
+        node("ConvTranspose", &["a", "w"], "t", vec![int("group", 2), ints("output_padding", &[0, 0])]),
+        node("GlobalAveragePool", &["t"], "y", vec![]),
+    ];
+    let window = model(13, &[1, 2, 3, 3], window, vec![numbers("w", &[2, 1, 2, 2], &[0.5; 8])]);
+    let pieces = vec![
+        node("Slice", &["x", "s", "e", "a", "p"], "h", vec![]),
+        node("Pad", &["h", "pads"], "i", vec![]),
+        node("Gather", &["i", "s"], "j", vec![int("axis", 1)]),
+        node("Expand", &["j", "wide"], "k", vec![]),
+        node("Split", &["k"], "y", vec![int("axis", 0)]),
+    ];
+    let lists = vec![
+        integers("s", &[0, -1]),
+        integers("e", &[2, -9]),
+        integers("a", &[0, 1]),
+        integers("p", &[1, -1]),
+        integers("pads", &[0, 1, 0, 0]),
+        integers("wide", &[2, 2]),
+    ];
+    let pieces = model(13, &[2, 3], pieces, lists);
+    let shapes = vec![
+        node("Shape", &["x"], "s", vec![]),
+        node("Gather", &["s", "one"], "e", vec![]),
+        node("Mul", &["e", "one"], "d", vec![]),
+        node("Cast", &["d"], "f", vec![int("to", 1)]),
+        node("Pow", &["x", "f"], "q", vec![]),
+        node("Max", &["q", "x", "f"], "m", vec![]),
+        node("Div", &["m", "f"], "v", vec![]),
+        node("ReduceSum", &["v", "one"], "r", vec![]),
+        node("Clip", &["r", "zero"], "c", vec![]),
+        node("LeakyRelu", &["c"], "l", vec![float("alpha", 0.5)]),
+        node("Resize", &["l", "", "scales"], "y", vec![]),
+    ];
+    let constants = vec![integers("one", &[1]), numbers("zero", &[], &[0.0]), numbers("scales", &[2], &[1.0, 2.0])];
+    let shapes = model(13, &[2, 4], shapes, constants);
+    let norm = vec![
+        node("LayerNormalization", &["x", "g"], "n", vec![int("axis", -1)]),
+        node("Softmax", &["n"], "s", vec![int("axis", 0)]),
+        node("Where", &["c", "s", "g"], "w", vec![]),
+        node("Gemm", &["w", "w", "g"], "y", vec![float("alpha", 2.0), int("transB", 1), float("beta", 0.5)]),
+    ];
+    let constants = vec![numbers("g", &[2], &[1.0, 2.0]), raw("c", &[2, 1], 9, vec![1, 0])];
+    vec![window, pieces, shapes, model(17, &[2, 2], norm, constants)]
+}

@@ -8,6 +8,7 @@ use certkern_onnx::{ImportError, import};
 use prost::Message;
 
 use super::models::{DOUBLE, float, floats, info, int, integers, ints, model, node, numbers, raw, string, tensor};
+use super::more_operators;
 
 /// The variant of an error.
 fn variant(error: &ImportError) -> &'static str {
@@ -422,7 +423,7 @@ fn a_file_that_is_cut_is_refused() {
     assert_eq!(variant(&error), "Malformed");
 }
 
-/// Models that together reach every operator.
+/// Models that together reach every family of operators.
 fn seeds() -> Vec<Vec<u8>> {
     let conv =
         node("Conv", &["x", "w"], "h", vec![int("group", 2), ints("pads", &[1, 0, 0, 1]), ints("strides", &[2, 1])]);
@@ -449,7 +450,7 @@ fn seeds() -> Vec<Vec<u8>> {
         node("Relu", &["d"], "y", vec![]),
     ];
     let seeds = [chain, model(11, &[1, 2], small, vec![]), sound()];
-    seeds.iter().map(Message::encode_to_vec).collect()
+    seeds.iter().chain(&more_operators::seeds()).map(Message::encode_to_vec).collect()
 }
 
 /// Numbers that look random and are the same each time (xorshift).
