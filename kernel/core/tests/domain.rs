@@ -204,6 +204,15 @@ fn lines_reach_to_the_ends_of_domains() {
     }
 }
 
+/// Halving does not come from 2^20 to the point where √ is as steep as 2^12: the point of the tangent is not the end, where there is none.
+#[test]
+fn a_line_steeper_than_every_tangent_point_that_is_tried_is_a_line() {
+    let problem = problem(vec![function("sqrt", &[], 0)], (q(0, 1), q(1 << 20, 1)), -1, -q(1 << 33, 1));
+    let mut slopes = Slopes::default();
+    slopes.set_upper(1, vec![(0, Dyadic::new(1, 12))]);
+    assert!(Scope::root(&problem, Some(0), 8).unwrap().refute(&one(), &slopes).is_ok());
+}
+
 /// `e^x/(e^x + 1)` as a product with an inverse, by lines and planes of both tiers.
 #[test]
 fn a_softmax_of_products_is_bounded() {

@@ -236,8 +236,10 @@ mod tests {
         };
         let mut interval = || {
             let scale = [0, 0, 0, 40, -40][below(5) as usize];
-            let lower = Dyadic::new(below(2001) as i64 - 1000, scale - 8);
-            let width = Dyadic::new(below(6) as i64 * below(200) as i64, scale - 8);
+            // More digits than slopes keep, at times.
+            let fine = [0, 0, 1 << 20][below(3) as usize];
+            let coarse = [below(2001) as i64 - 1000, (below(6) * below(200)) as i64];
+            let [lower, width] = coarse.map(|n| Dyadic::new(n, scale - 8) + Dyadic::new(below(1 + fine), scale - 80));
             Interval { upper: &lower + &width, lower }
         };
         (0..count).map(|_| interval()).collect()

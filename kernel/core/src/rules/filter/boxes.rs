@@ -5,6 +5,7 @@ use crate::func::Function;
 use crate::interval::Interval;
 use crate::num::Dyadic;
 use crate::program::Groups;
+use crate::rules::planes::Leaders;
 use num_bigint::BigInt;
 use num_traits::One;
 
@@ -66,7 +67,7 @@ impl FloatBox {
         Some(all)
     }
 
-    fn ends(&self) -> impl Iterator<Item = (&f64, &f64)> {
+    pub(super) fn ends(&self) -> impl Iterator<Item = (&f64, &f64)> {
         self.lower.iter().zip(&self.upper)
     }
 
@@ -89,11 +90,12 @@ impl FloatBox {
 
     /// The maxima of groups.
     pub(super) fn maxima(&self, groups: &Groups) -> Self {
-        let greatest = |ends: &[f64], group: &[usize]| {
-            let members = group.iter().map(|member| ends.get(*member).copied());
-            members.reduce(|a, b| Some(larger(a?, b?))).flatten()
+        let ends = |member: usize| Some((*self.lower.get(member)?, *self.upper.get(member)?));
+        let greatest = |group: &[usize]| {
+            let Leaders { low, high, .. } = Leaders::of(group, ends)?;
+            Some((ends(low)?.0, ends(high)?.1))
         };
-        boxed(groups.iter().map(|group| Some((greatest(&self.lower, group)?, greatest(&self.upper, group)?))))
+        boxed(groups.iter().map(greatest))
     }
 
     /// Contains the image under a function; NaN where that is beyond the budget.
@@ -110,6 +112,15 @@ impl FloatBox {
             }
         }
     }
+}
+
+/// The columns of a table.
+pub(super) fn columns<const N: usize>(rows: impl Iterator<Item = [f64; N]>) -> [Vec<f64>; N] {
+    let mut columns = [const { Vec::new() }; N];
+    for row in rows {
+        columns.iter_mut().zip(row).for_each(|(column, value)| column.push(value));
+    }
+    columns
 }
 
 /// The box of some pairs of ends; NaN where there is none.
@@ -137,6 +148,6 @@ fn hull<const N: usize>(rounded: [f64; N]) -> Option<(f64, f64)> {
 }
 
 /// The larger of two numbers; NaN if the second is.
-fn larger(a: f64, b: f64) -> f64 {
+pub(super) fn larger(a: f64, b: f64) -> f64 {
     if a > b { a } else { b }
 }

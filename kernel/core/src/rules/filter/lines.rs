@@ -1,6 +1,6 @@
 //! LINES in binary64: slopes are any numbers, intercepts are rounded outward.
 
-use super::boxes::{FloatBox, interval};
+use super::boxes::{FloatBox, columns, interval};
 use crate::filter::round::{LIMIT, around, exact, power_of_two};
 use crate::func::Function;
 use crate::num::Dyadic;
@@ -22,17 +22,9 @@ type Line = [f64; 4];
 
 impl FloatLines {
     pub(super) fn new(function: &Function, bounds: &FloatBox) -> Self {
-        let width = bounds.lower.len();
-        let column = || Vec::with_capacity(width);
-        let mut lines = Self { low: column(), high: column(), below: column(), above: column() };
-        for (lower, upper) in bounds.lower.iter().zip(&bounds.upper) {
-            let [low, high, below, above] = line(function, (*lower, *upper), [None; 2]);
-            lines.low.push(low);
-            lines.high.push(high);
-            lines.below.push(below);
-            lines.above.push(above);
-        }
-        lines
+        let lines = bounds.ends().map(|(lower, upper)| line(function, (*lower, *upper), [None; 2]));
+        let [low, high, below, above] = columns(lines);
+        Self { low, high, below, above }
     }
 
     /// The lines of one coordinate, after its bounds changed or with slopes that are `given` for the lower and the upper one.

@@ -77,18 +77,8 @@ struct Uses {
     /// Affine nodes and places among their terms.
     terms: Vec<(NodeId, usize)>,
     univariate: Vec<NodeId>,
-    /// Products and maxima; a square twice.
-    planes: Vec<NodeId>,
-    /// The most terms that the planes of these add to an entry.
-    plane_terms: usize,
-}
-
-impl Uses {
-    fn add_planes(&mut self, node: NodeId, terms: usize) -> Option<()> {
-        self.planes.push(node);
-        self.plane_terms = self.plane_terms.checked_add(terms)?;
-        Some(())
-    }
+    /// Products and maxima, a square twice, with the most terms that each adds to an entry.
+    planes: Vec<(NodeId, usize)>,
 }
 
 /// Numbers rounded down and up.
@@ -140,13 +130,13 @@ impl Filter {
                     FloatPrimitive::Univariate { function: function.clone(), argument: *argument }
                 }
                 Primitive::Product { left, right } => {
-                    uses.get_mut(*left)?.add_planes(id, 1)?;
-                    uses.get_mut(*right)?.add_planes(id, 1)?;
+                    uses.get_mut(*left)?.planes.push((id, 1));
+                    uses.get_mut(*right)?.planes.push((id, 1));
                     FloatPrimitive::Product { left: *left, right: *right }
                 }
                 Primitive::Max { argument, groups } => {
                     let most = most_uses(groups.iter().flatten(), program.width(*argument))?;
-                    uses.get_mut(*argument)?.add_planes(id, most)?;
+                    uses.get_mut(*argument)?.planes.push((id, most));
                     FloatPrimitive::Max { argument: *argument, groups: groups.clone() }
                 }
             };
@@ -154,7 +144,8 @@ impl Filter {
             nodes.push(FloatNode { width: node.width, terms: 0, primitive });
         }
         for (id, uses) in uses.iter().enumerate() {
-            let elementwise = uses.univariate.len().checked_add(uses.plane_terms)?;
+            let planes = uses.planes.iter().try_fold(0_usize, |sum, (_, terms)| sum.checked_add(*terms))?;
+            let elementwise = uses.univariate.len().checked_add(planes)?;
             let terms = uses.terms.iter().try_fold(elementwise, |sum, (user, place)| {
                 let FloatPrimitive::Affine { terms, .. } = &nodes.get(*user)?.primitive else { return None };
                 sum.checked_add(terms.get(*place)?.map.adjoint_terms)

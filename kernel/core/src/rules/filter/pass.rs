@@ -161,7 +161,7 @@ impl<const CHARGED: bool> Pass<'_, CHARGED> {
             FloatPrimitive::Input => self.input(id, node.width, rows),
             FloatPrimitive::Affine { terms, bias } => self.affine(node.width, terms, bias, rows),
             FloatPrimitive::Univariate { function, argument } => self.univariate(id, function, *argument, rows),
-            FloatPrimitive::Product { left, right } => self.product(*left, *right, rows),
+            FloatPrimitive::Product { left, right } => self.product((*left, *right), rows),
             FloatPrimitive::Max { argument, groups } => self.max(*argument, groups, node.width, rows),
         }
     }

@@ -259,7 +259,7 @@ impl FilterScope {
     ) -> Result<(), RuleError> {
         let filter = Arc::clone(&self.filter);
         let uses = filter.uses.get(node).cloned().unwrap_or_default();
-        let consumers = uses.univariate.iter().chain(&uses.planes);
+        let consumers = uses.univariate.iter().chain(uses.planes.iter().map(|(id, _)| id));
         let consumers = consumers.filter_map(|id| filter.problem.program().nodes().get(*id));
         let matter: BTreeSet<usize> =
             consumers.flat_map(|consumer| self.unsettled(node, &consumer.primitive)).collect();
