@@ -55,7 +55,8 @@ class Graph:
         return {
             "name": self.name,
             "graph": graph,
-            "input": self.input.flatten().tolist(),
+            # Every digit of a large number: the shortest decimal is another number.
+            "input": [int(x) if abs(x) >= 2**53 else x for x in self.input.flatten().tolist()],
             "expected": self.values[-1].flatten().tolist(),
         }
 
@@ -268,8 +269,19 @@ def indexing():
     yield unary("expand", lambda x: x.expand(2, 3, 4), sample(3, 1), to_shape=[2, 1, 4])
 
 
+def far_from_zero():
+    """A mean so large that the last bits of the scale tell: x - mean is small beside x."""
+    mean = torch.tensor([2.0**60, -(2.0**60)])
+    x = mean + torch.tensor([[256.0, -512.0], [-1024.0, 256.0]])
+    gamma, beta, var = torch.tensor([1.0, 0.75]), torch.tensor([0.0, 2.0]), torch.tensor([1.5, 2.5])
+    own = {"eps": 0.5, "gamma": gamma, "beta": beta, "mean": mean, "var": var, "channel_axis": 1}
+    graph = unary("batch_norm_eval", lambda x: (x - mean) / torch.sqrt(var + 0.5) * gamma + beta, x, **own)
+    graph.name += " far from zero"
+    yield graph
+
+
 def main():
-    groups = (elementwise, matmul, windows, normalisation, indexing)
+    groups = (elementwise, matmul, windows, normalisation, indexing, far_from_zero)
     cases = [graph.case() for group in groups for graph in group()]
     with open(sys.argv[1], "w") as out:
         out.write("[\n" + ",\n".join(json.dumps(case) for case in cases) + "\n]\n")
