@@ -39,11 +39,11 @@ impl Onnx {
         let progress = Progress::start("importing");
         let bytes = input::file(&self.network, &limits)?;
         let frozen = self.frozen(&limits)?;
-        let read: Vec<&Path> = frozen.iter().map(|(_, path, _)| *path).chain([self.network.as_path()]).collect();
+        let read: Vec<&Path> = frozen.iter().map(|tensor| tensor.path).chain([self.network.as_path()]).collect();
         output::keep_clear(&self.output, &read)?;
         output::keep_other_files(&self.output, &[GRAPH, PAYLOAD])?;
         let name = self.network.display();
-        let frozen: Vec<Frozen> = frozen.iter().map(|(name, _, bytes)| Frozen { name, bytes }).collect();
+        let frozen: Vec<Frozen> = frozen.iter().map(|FrozenFile { name, bytes, .. }| Frozen { name, bytes }).collect();
         let imported = certkern_onnx::import_frozen(&bytes, &frozen)
             .map_err(|error| Failure::Import(format!("{name}: {error}")))?;
         let graph = Graph::read(imported.graph.as_bytes(), Some(&imported.payload), &limits)?;
@@ -59,17 +59,25 @@ impl Onnx {
         Ok(0)
     }
 
-    /// Names, paths and bytes of the tensors of frozen inputs. A name may hold `=`, a path after it may not.
-    fn frozen(&self, limits: &Limits) -> Result<Vec<(&str, &Path, Vec<u8>)>, Failure> {
+    /// The tensors of frozen inputs. A name may hold `=`, a path after it may not.
+    fn frozen(&self, limits: &Limits) -> Result<Vec<FrozenFile<'_>>, Failure> {
         let mut frozen = Vec::with_capacity(self.freeze.len());
         for text in &self.freeze {
             let Some((name, path)) = text.rsplit_once('=') else {
                 return Err(Failure::Usage(format!("--freeze {text} is not NAME=FILE")));
             };
-            frozen.push((name, Path::new(path), input::file(Path::new(path), limits)?));
+            let path = Path::new(path);
+            frozen.push(FrozenFile { name, path, bytes: input::file(path, limits)? });
         }
         Ok(frozen)
     }
+}
+
+/// The file of the tensor that an input is frozen to.
+struct FrozenFile<'a> {
+    name: &'a str,
+    path: &'a Path,
+    bytes: Vec<u8>,
 }
 
 /// Imports the bytes of the file `name`.
