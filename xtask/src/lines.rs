@@ -15,7 +15,7 @@ const PARTS: &[(&str, &[&str], usize)] = &[
     ("the rest of core", &["core/src"], 4000),
 ];
 /// The most lines of the whole kernel.
-const KERNEL: usize = 14_000;
+const KERNEL: usize = 15_500;
 
 /// Counts, and compares with the caps.
 ///
