@@ -14,7 +14,7 @@ from torch import nn
 
 from .capture import capture
 from .refusal import CODES, Refused
-from .state_dict import load_into, read_state_dict, write_state_dict
+from .state_dict import load, load_into, read_state_dict, write_state_dict
 from .tensors import replace_file
 
 EPILOG = f"""
@@ -65,9 +65,13 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--state-dict", type=Path, metavar="FILE", help="numbers to load, matched exactly")
     made.add_argument("--state-dict-key", metavar="KEY", help="the entry of the file that holds them")
     made.add_argument("--eval", action="store_true", help="call .eval() on the module")
-    made.add_argument("--freeze", action="append", default=[], metavar="NAME=FILE", help="a value for a further argument of forward: a file with one tensor")
+    made.add_argument(
+        "--freeze", action="append", default=[], metavar="NAME=FILE", help="a value for a further argument of forward: a file with one tensor"
+    )
     made.add_argument("--write-state-dict", type=Path, metavar="FILE", help="also write the module's state dictionary, as .safetensors")
-    made.add_argument("-o", "--output", type=Path, required=True, metavar="FOLDER", help="the folder to write graph.json and payload.safetensors into")
+    made.add_argument(
+        "-o", "--output", type=Path, required=True, metavar="FOLDER", help="the folder to write graph.json and payload.safetensors into"
+    )
     return made
 
 
@@ -112,7 +116,7 @@ def one_tensor(text: str) -> tuple[str, torch.Tensor]:
         raise UsageError(f"--freeze {text}: write NAME=FILE")
     path = Path(file)
     if path.suffix != ".safetensors":
-        found = torch.load(path, map_location="cpu", weights_only=True)
+        found = load(path)
         if isinstance(found, torch.Tensor):
             return name, found
     tensors = list(read_state_dict(path).values())

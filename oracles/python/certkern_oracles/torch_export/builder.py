@@ -69,7 +69,9 @@ class Builder:
         """An error at the PyTorch node at work."""
         return Refused(code, self.place, what, way_out)
 
-    def add(self, kind: str, parents: Sequence[Node], shape: Sequence[int], numbers: Mapping[str, torch.Tensor] | None = None, **attributes: Any) -> Node:
+    def add(
+        self, kind: str, parents: Sequence[Node], shape: Sequence[int], numbers: Mapping[str, torch.Tensor] | None = None, **attributes: Any
+    ) -> Node:
         """Append a node; `numbers` are its payload fields."""
         if 0 in shape:
             raise self.refuse("empty", f"a tensor of shape {list(shape)}", "no claim speaks about a tensor without elements")

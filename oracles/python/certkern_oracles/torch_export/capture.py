@@ -236,7 +236,9 @@ class Interpretation:
         if isinstance(known, Several):
             return known
         if tensors[0].dtype != self.g.dtype:
-            raise self.g.refuse("dtype", f"the result is of type {tensors[0].dtype}, the input of {self.g.dtype}", "stay with one type; leave dtype= out")
+            raise self.g.refuse(
+                "dtype", f"the result is of type {tensors[0].dtype}, the input of {self.g.dtype}", "stay with one type; leave dtype= out"
+            )
         return known
 
     def part(self, value: Any, index: int) -> Any:

@@ -13,6 +13,16 @@ from .refusal import Refused
 from .tensors import decode, encode, raw_bytes, replace_file
 
 
+def load(path: Path) -> object:
+    """What `torch.save` wrote, tensors and plain values alone. Raises `Refused` ("state.file")."""
+    try:
+        return torch.load(path, map_location="cpu", weights_only=True)
+    except (pickle.UnpicklingError, RuntimeError, EOFError, ValueError) as error:
+        text = (str(error).splitlines() or [type(error).__name__])[0]
+        way_out = "save the state dictionary alone: torch.save(net.state_dict(), FILE)"
+        raise Refused("state.file", str(path), f"not read ({text})", way_out) from error
+
+
 def read_state_dict(path: Path, key: str | None = None) -> dict[str, torch.Tensor]:
     """The tensors of a `.safetensors` file, or of one written by `torch.save`; of the latter the entry `key`, if one is given.
 
@@ -20,14 +30,11 @@ def read_state_dict(path: Path, key: str | None = None) -> dict[str, torch.Tenso
     """
     if path.suffix == ".safetensors":
         return decode(path.read_bytes(), str(path))
-    try:
-        found = torch.load(path, map_location="cpu", weights_only=True)
-    except (pickle.UnpicklingError, RuntimeError, EOFError, ValueError) as error:
-        text = str(error).splitlines()[0]
-        raise Refused("state.file", str(path), f"not read ({text})", "save the state dictionary alone: torch.save(net.state_dict(), FILE)") from error
+    found = load(path)
     if key is not None:
         if not isinstance(found, Mapping) or key not in found:
-            raise Refused("state.file", str(path), f"has no entry {key!r}", f"choose one of {', '.join(map(str, found))}")
+            names = ", ".join(map(str, found)) if isinstance(found, Mapping) else "none: it is no dictionary"
+            raise Refused("state.file", str(path), f"has no entry {key!r}", f"choose one of {names}")
         found = found[key]
     if not isinstance(found, Mapping) or not all(isinstance(value, torch.Tensor) for value in found.values()):
         inner = [str(name) for name, value in found.items() if isinstance(value, Mapping)] if isinstance(found, Mapping) else []
@@ -43,9 +50,11 @@ def match(module: nn.Module, state: Mapping[str, torch.Tensor]) -> None:
     "state.not-finite", "state.tied" (two names of one tensor with different bits).
     """
     own = module.state_dict(keep_vars=True)
-    faults = [Refused("state.missing", name, "is not in the state dictionary", "export it from the same class") for name in own if name not in state]
+    missing = [name for name in own if name not in state]
+    faults = [Refused("state.missing", name, "is not in the state dictionary", "export it from the same class") for name in missing]
     extra = [name for name in state if name not in own]
-    hint = "strip the prefix `module.`" if extra and all(name.startswith("module.") for name in extra) else "leave it out, or use the class that has it"
+    prefixed = bool(extra) and all(name.startswith("module.") for name in extra)
+    hint = "strip the prefix `module.`" if prefixed else "leave it out, or use the class that has it"
     faults += [Refused("state.extra", name, "is no tensor of the module", hint) for name in extra]
     first_names: dict[tuple[object, ...], str] = {}
     for name, wanted in own.items():
@@ -53,16 +62,19 @@ def match(module: nn.Module, state: Mapping[str, torch.Tensor]) -> None:
             continue
         found = state[name]
         if found.shape != wanted.shape:
-            faults.append(Refused("state.shape", name, f"{list(found.shape)} instead of {list(wanted.shape)}", "build the module with the sizes of the file"))
+            what = f"{list(found.shape)} instead of {list(wanted.shape)}"
+            faults.append(Refused("state.shape", name, what, "build the module with the sizes of the file"))
         elif found.dtype != wanted.dtype:
-            faults.append(Refused("state.dtype", name, f"{found.dtype} instead of {wanted.dtype}", "convert the file or the module; nothing is rounded here"))
+            what = f"{found.dtype} instead of {wanted.dtype}"
+            faults.append(Refused("state.dtype", name, what, "convert the file or the module; nothing is rounded here"))
         elif found.is_floating_point() and not bool(torch.isfinite(found).all()):
             faults.append(Refused("state.not-finite", name, "holds NaN or an infinity", "repair the file"))
         else:
             memory = (wanted.data_ptr(), wanted.shape, wanted.stride())
             other = first_names.setdefault(memory, name) if wanted.numel() else name
             if raw_bytes(state[other]) != raw_bytes(found):
-                faults.append(Refused("state.tied", name, f"is the same tensor as {other} in the module, but not in the file", "untie them in the module"))
+                what = f"is the same tensor as {other} in the module, but not in the file"
+                faults.append(Refused("state.tied", name, what, "untie them in the module"))
     if faults:
         raise Refused.together(faults)
 

@@ -1,6 +1,6 @@
 """Modules against the meaning of their graphs: PyTorch in binary64 beside numpy in binary64.
 
-    python -m unittest discover -s tests/torch_export -t tests/torch_export      (from oracles/python)
+python -m unittest discover -s tests/torch_export -t tests/torch_export      (from oracles/python)
 """
 
 from __future__ import annotations
@@ -152,7 +152,13 @@ class Networks(Case):
     def test_attention_masks(self):
         keep = torch.tensor([[True, False, True], [True, True, False], [False, False, True]])
         for mask in (keep, torch.zeros(3, 3).masked_fill(~keep, float("-inf")), torch.randn(3, 3)):
-            self.compare(function(lambda x, m=mask: F.scaled_dot_product_attention(x, x, x, attn_mask=m.to(x.dtype) if m.is_floating_point() else m)), 1, 2, 3, 4)
+            self.compare(
+                function(lambda x, m=mask: F.scaled_dot_product_attention(x, x, x, attn_mask=m.to(x.dtype) if m.is_floating_point() else m)),
+                1,
+                2,
+                3,
+                4,
+            )
         self.compare(function(lambda x: F.scaled_dot_product_attention(x, x, x, is_causal=True, scale=0.3)), 2, 3, 4)
 
     def test_transformer_layer(self):
@@ -190,10 +196,13 @@ class Operators(Case):
 
     def test_layout(self):
         bodies = [
-            lambda x: x.flatten(), lambda x: x.flatten(1), lambda x: x.view(4, 6), lambda x: x.unsqueeze(0).squeeze(0).reshape(-1), lambda x: x.permute(2, 0, 1),
-            lambda x: x.transpose(0, -1), lambda x: x.mT, lambda x: x[0].T, lambda x: x[0].t(), lambda x: x[:, 1:], lambda x: x[..., ::2], lambda x: x[:, -1],
+            lambda x: x.flatten(), lambda x: x.flatten(1), lambda x: x.view(4, 6), lambda x: x.unsqueeze(0).squeeze(0).reshape(-1),
+            lambda x: x.permute(2, 0, 1),
+            lambda x: x.transpose(0, -1), lambda x: x.mT, lambda x: x[0].T, lambda x: x[0].t(), lambda x: x[:, 1:], lambda x: x[..., ::2],
+            lambda x: x[:, -1],
             lambda x: torch.cat([x, x * 2, torch.zeros(0, dtype=x.dtype)], 1) if x.dim() == 1 else torch.cat([x, 2 * x], -1),
-            lambda x: torch.stack([x, -x], 1), lambda x: x.chunk(2, -1)[1], lambda x: x.split(3, 2), lambda x: x.split([1, 2], 1)[1], lambda x: x.unbind(1)[2],
+            lambda x: torch.stack([x, -x], 1), lambda x: x.chunk(2, -1)[1], lambda x: x.split(3, 2), lambda x: x.split([1, 2], 1)[1],
+            lambda x: x.unbind(1)[2],
             lambda x: x.expand(2, 2, 3, 4) + x, lambda x: x.repeat(2, 1, 3), lambda x: x.flip(0, 2), lambda x: x[:, torch.tensor([2, 0, -1])],
             lambda x: x.index_select(2, torch.tensor([3, 3])), lambda x: F.pad(x, (1, 2)), lambda x: F.pad(x, (0, 1, 2, 0), value=0.5),
             lambda x: F.interpolate(x, scale_factor=2), lambda x: x.unflatten(2, (2, 2)), lambda x: x.narrow(1, 1, 2), lambda x: x.swapaxes(0, 1),
@@ -230,7 +239,8 @@ class Operators(Case):
     def test_pools(self):
         for net, *shape in (
             (nn.MaxPool1d(3, stride=2, padding=1), 2, 3, 8), (nn.MaxPool2d(3, dilation=2, padding=1), 1, 2, 9, 7), (nn.MaxPool3d(2), 1, 1, 4, 5, 4),
-            (nn.MaxPool2d(2, ceil_mode=True), 1, 1, 5, 4), (nn.MaxPool2d(3, stride=2, padding=1, ceil_mode=True), 1, 1, 6, 7), (nn.AvgPool1d(2), 1, 2, 7),
+            (nn.MaxPool2d(2, ceil_mode=True), 1, 1, 5, 4), (nn.MaxPool2d(3, stride=2, padding=1, ceil_mode=True), 1, 1, 6, 7),
+            (nn.AvgPool1d(2), 1, 2, 7),
             (nn.AvgPool2d(3, stride=2, padding=1), 1, 2, 5, 6), (nn.AvgPool2d(3, stride=2, padding=1, count_include_pad=False), 1, 2, 5, 6),
             (nn.AvgPool2d(2, ceil_mode=True), 1, 1, 4, 4), (nn.AvgPool3d(2), 1, 1, 2, 4, 2), (nn.AdaptiveAvgPool2d(1), 1, 3, 4, 5),
             (nn.AdaptiveAvgPool2d((2, 5)), 1, 3, 4, 5),
@@ -242,8 +252,10 @@ class Operators(Case):
 
     def test_reductions(self):
         for body in (
-            lambda x: x.sum(), lambda x: x.sum(1), lambda x: x.sum((0, -1), keepdim=True), lambda x: x.mean(), lambda x: x.mean((1, 2)), lambda x: x.amax(-1),
-            lambda x: x.amin((0, 1), keepdim=True), lambda x: x.max(), lambda x: x.min() + x, lambda x: F.log_softmax(x, 1), lambda x: F.mse_loss(x, x * x),
+            lambda x: x.sum(), lambda x: x.sum(1), lambda x: x.sum((0, -1), keepdim=True), lambda x: x.mean(), lambda x: x.mean((1, 2)),
+            lambda x: x.amax(-1),
+            lambda x: x.amin((0, 1), keepdim=True), lambda x: x.max(), lambda x: x.min() + x, lambda x: F.log_softmax(x, 1),
+            lambda x: F.mse_loss(x, x * x),
         ):  # fmt: skip
             self.compare(function(body), 2, 3, 4)
 

@@ -38,7 +38,12 @@ class Refusals(unittest.TestCase):
         self.refused(nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 2).double()), (2,), "dtype", "both")
 
     def test_training_mode(self):
-        for net in (nn.BatchNorm2d(2), nn.BatchNorm2d(2, track_running_stats=False).eval(), nn.Dropout(0.5), nn.Sequential(nn.BatchNorm2d(2), nn.ReLU(inplace=True))):
+        for net in (
+            nn.BatchNorm2d(2),
+            nn.BatchNorm2d(2, track_running_stats=False).eval(),
+            nn.Dropout(0.5),
+            nn.Sequential(nn.BatchNorm2d(2), nn.ReLU(inplace=True)),
+        ):
             self.refused(net, (1, 2, 3, 3), "training", ".eval()")
 
     def test_padding_modes(self):
@@ -66,7 +71,9 @@ class Refusals(unittest.TestCase):
         self.refused(lambda x: x.argmax(), (2,), "operator", "aten.argmax", "scores")
         one = torch.ones(2)
         norm = torch.ops.aten._native_batch_norm_legit_no_training
-        self.refused(lambda x: norm(x, one, one, one, one, 0.1, 1e-5)[0] + norm(x, one, one, one, one, 0.1, 1e-5)[1].sum(), (1, 2), "projection", "part 1")
+        self.refused(
+            lambda x: norm(x, one, one, one, one, 0.1, 1e-5)[0] + norm(x, one, one, one, one, 0.1, 1e-5)[1].sum(), (1, 2), "projection", "part 1"
+        )
 
     def test_changes_in_place(self):
         class Counting(nn.Module):

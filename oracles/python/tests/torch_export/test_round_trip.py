@@ -74,15 +74,21 @@ def modules():
     for number, (net, shape) in enumerate((
         (nn.Conv1d(4, 6, 3, stride=2, padding=2, dilation=2, groups=2), (2, 4, 9)), (nn.Conv1d(2, 3, 2, bias=False), (2, 5)),
         (nn.Conv3d(1, 2, 2), (1, 1, 3, 4, 3)), (nn.Conv2d(2, 2, (4, 3), padding="same", dilation=(1, 2)), (1, 2, 6, 7)),
-        (nn.ConvTranspose1d(4, 6, 3, stride=2, padding=1, output_padding=1, groups=2), (1, 4, 5)), (nn.MaxPool1d(3, 2, 1, dilation=2), (1, 2, 9)),
-        (nn.MaxPool2d(3, 2, 1, ceil_mode=True), (1, 1, 6, 7)), (nn.AvgPool2d(3, 2, 1, count_include_pad=False), (1, 2, 5, 6)), (nn.AvgPool1d(2), (1, 2, 7)),
-        (nn.AdaptiveAvgPool2d(1), (1, 3, 4, 5)), (nn.PReLU(3), (2, 3)), (nn.Softmax(0), (3, 2)), (nn.Upsample(scale_factor=2), (1, 1, 2, 3)),
+        (nn.ConvTranspose1d(4, 6, 3, stride=2, padding=1, output_padding=1, groups=2), (1, 4, 5)),
+        (nn.MaxPool1d(3, 2, 1, dilation=2), (1, 2, 9)),
+        (nn.MaxPool2d(3, 2, 1, ceil_mode=True), (1, 1, 6, 7)), (nn.AvgPool2d(3, 2, 1, count_include_pad=False), (1, 2, 5, 6)),
+        (nn.AvgPool1d(2), (1, 2, 7)),
+        (nn.AdaptiveAvgPool2d(1), (1, 3, 4, 5)), (nn.PReLU(3), (2, 3)), (nn.Softmax(0), (3, 2)),
+        (nn.Upsample(scale_factor=2), (1, 1, 2, 3)),
     )):  # fmt: skip
         yield f"layer_{number}", filled(net), shape
     for number, body in enumerate((
-        torch.sigmoid, torch.tanh, torch.exp, torch.sin, torch.cos, torch.abs, torch.neg, torch.erf, F.silu, F.hardswish, F.gelu, F.relu6, F.hardsigmoid,
-        F.elu, F.selu, F.leaky_relu, torch.log, torch.sqrt, torch.reciprocal, F.softplus, torch.sign, torch.floor, lambda x: F.gelu(x, approximate="tanh"),
-        lambda x: x**2 + 0.1 * x - 1e300, lambda x: -0.0 - x / 3 * 5e-324, lambda x: x.clamp(min=-0.5).clamp(max=0.1), lambda x: torch.maximum(x, x.sin()),
+        torch.sigmoid, torch.tanh, torch.exp, torch.sin, torch.cos, torch.abs, torch.neg, torch.erf, F.silu, F.hardswish, F.gelu, F.relu6,
+        F.hardsigmoid,
+        F.elu, F.selu, F.leaky_relu, torch.log, torch.sqrt, torch.reciprocal, F.softplus, torch.sign, torch.floor,
+        lambda x: F.gelu(x, approximate="tanh"),
+        lambda x: x**2 + 0.1 * x - 1e300, lambda x: -0.0 - x / 3 * 5e-324, lambda x: x.clamp(min=-0.5).clamp(max=0.1),
+        lambda x: torch.maximum(x, x.sin()),
         lambda x: torch.minimum(x, x.T.T * 2), lambda x: x[:, 1:2].sum() + x[0, ::2], lambda x: torch.cat([x, x.detach()], 1).permute(1, 0),
         lambda x: x[:, torch.tensor([2, 0])], lambda x: x.index_select(0, torch.tensor([1, 1, 0])), lambda x: F.pad(x, (1, 2, 0, 1), value=0.1),
         lambda x: x.amax(0) + x.amin(1, keepdim=True), lambda x: x.mean(), lambda x: x.sum((0, 1)), lambda x: F.mse_loss(x, x * 2), lambda x: x @ x.T,

@@ -190,14 +190,27 @@ class Files(unittest.TestCase):
         self.assertEqual(self.command(f"{net}:Scaled", "--shape", "2", "--freeze", f"by={by}", "-o", out)[0], 0)
         self.assertEqual(tensors.decode((out / "payload.safetensors").read_bytes(), "")["1.values"].tolist(), [2.0, 3.0])
 
+    def test_a_frozen_argument_that_is_no_tensor(self):
+        net, by, out = self.folder / "net.py", self.folder / "by.pt", self.folder / "out"
+        net.write_text(NET)
+        for data, word in ((b"no file of torch", "state.file"), (None, "holds 2 tensors")):
+            if data is None:
+                torch.save({"a": torch.ones(1), "b": torch.ones(1)}, by)
+            else:
+                by.write_bytes(data)
+            code, _, said = self.command(f"{net}:Scaled", "--shape", "2", "--freeze", f"by={by}", "-o", out)
+            self.assertEqual((code in (2, 64), word in said), (True, True), said)
+
     def test_refusals_and_wrong_usage(self):
         net, out = self.folder / "net.py", self.folder / "out"
         net.write_text(NET)
         code, _, said = self.command(f"{net}:Net", "--shape", "2,2", "-o", out)
         self.assertEqual((code, said.startswith("refused: training: ")), (2, True))
         for arguments, word in (
-            ([f"{net}:Net", "--shape", "batch,2"], "fixed length"), ([f"{net}:Net", "--shape", "0,2"], "fixed length"), ([f"{net}:Absent", "--shape", "2"], "has no Absent"),
-            ([f"{net}:number", "--shape", "2"], ""), (["no_such_module_here:Net", "--shape", "2"], "no_such_module_here"), ([f"{net}", "--shape", "2"], "MODULE:NAME"),
+            ([f"{net}:Net", "--shape", "batch,2"], "fixed length"), ([f"{net}:Net", "--shape", "0,2"], "fixed length"),
+            ([f"{net}:Absent", "--shape", "2"], "has no Absent"),
+            ([f"{net}:number", "--shape", "2"], ""), (["no_such_module_here:Net", "--shape", "2"], "no_such_module_here"),
+            ([f"{net}", "--shape", "2"], "MODULE:NAME"),
             ([f"{net}:made"], "--shape"), ([f"{net}:Scaled", "--shape", "2", "--freeze", "by"], "NAME=FILE"),
         ):  # fmt: skip
             code, _, said = self.command(*arguments, "-o", out)

@@ -21,7 +21,7 @@ def affine(g: Builder, value: Any, weight: torch.Tensor, bias: torch.Tensor | No
 
 
 @operator("linear.default")
-def linear(g: Builder, out: Shape, input: Any, weight: Any, bias: Any) -> Node:  # noqa: A002: the name of the schema
+def linear(g: Builder, out: Shape, input: Any, weight: Any, bias: Any) -> Node:
     known = isinstance(weight, Constant) and (bias is None or isinstance(bias, Constant))
     if known and weight.tensor.dim() == 2:
         return affine(g, input, weight.tensor, None if bias is None else bias.tensor)
@@ -105,7 +105,7 @@ def convolution(g: Builder, value: Any, weight: Any, bias: Any, groups: int, out
 
 
 @operator("conv1d.default", "conv2d.default", "conv3d.default")
-def conv(g: Builder, out: Shape, input: Any, weight: Any, bias: Any, stride: Sequence[int], padding: Sequence[int],  # noqa: A002
+def conv(g: Builder, out: Shape, input: Any, weight: Any, bias: Any, stride: Sequence[int], padding: Sequence[int],
          dilation: Sequence[int], groups: int) -> Node:  # fmt: skip
     rank = g.parameter(weight, "the weight").dim() - 2
     geometry = {"stride": spatial(stride, rank), "padding": spatial(padding, rank), "dilation": spatial(dilation, rank)}
@@ -113,7 +113,7 @@ def conv(g: Builder, out: Shape, input: Any, weight: Any, bias: Any, stride: Seq
 
 
 @operator("conv1d.padding", "conv2d.padding", "conv3d.padding")
-def conv_named(g: Builder, out: Shape, input: Any, weight: Any, bias: Any, stride: Sequence[int], padding: str,  # noqa: A002
+def conv_named(g: Builder, out: Shape, input: Any, weight: Any, bias: Any, stride: Sequence[int], padding: str,
                dilation: Sequence[int], groups: int) -> Node:  # fmt: skip
     """`same` has one place more after than before, where their number is odd."""
     extents = g.parameter(weight, "the weight").shape[2:]
@@ -125,7 +125,7 @@ def conv_named(g: Builder, out: Shape, input: Any, weight: Any, bias: Any, strid
 
 
 @operator("conv_transpose1d.default", "conv_transpose2d.input", "conv_transpose3d.input")
-def conv_transpose(g: Builder, out: Shape, input: Any, weight: Any, bias: Any, stride: Sequence[int], padding: Sequence[int],  # noqa: A002
+def conv_transpose(g: Builder, out: Shape, input: Any, weight: Any, bias: Any, stride: Sequence[int], padding: Sequence[int],
                    output_padding: Sequence[int], groups: int, dilation: Sequence[int]) -> Node:  # fmt: skip
     rank = g.parameter(weight, "the weight").dim() - 2
     geometry = {"stride": spatial(stride, rank), "padding": spatial(padding, rank), "dilation": spatial(dilation, rank)}

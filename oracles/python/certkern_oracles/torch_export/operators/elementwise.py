@@ -147,7 +147,7 @@ def hardsigmoid(g: Builder, out: Shape, self: Any) -> Node:
 
 
 @operator("clamp.default", "clamp_min.default", "clamp_max.default")
-def clamp(g: Builder, out: Shape, self: Any, min: float | None = None, max: float | None = None) -> Node:  # noqa: A002: the names of the schema
+def clamp(g: Builder, out: Shape, self: Any, min: float | None = None, max: float | None = None) -> Node:
     if min is not None and max is not None:
         return hardtanh(g, out, self, min, max)
     if max is not None:

@@ -13,9 +13,10 @@ from .table import operator
 
 
 @operator("alias.default", "clone.default", "contiguous.default", "lift_fresh_copy.default", "dropout.default", "alpha_dropout.default",
-          "feature_dropout.default", "to.dtype", "to.device", "to.dtype_layout", "to.other", "_to_copy.default", "type_as.default", "positive.default",
+          "feature_dropout.default", "to.dtype", "to.device", "to.dtype_layout", "to.other", "_to_copy.default", "type_as.default",
+          "positive.default",
           ignored=("memory_format", "p", "train", "dtype", "layout", "device", "pin_memory", "non_blocking", "copy", "other"))  # fmt: skip
-def identity(g: Builder, out: Shape, self: Any = None, input: Any = None) -> Node:  # noqa: A002: the name of the schema
+def identity(g: Builder, out: Shape, self: Any = None, input: Any = None) -> Node:
     """The same numbers. A layer in training mode, and a result of another type, are refused for every operator alike."""
     return g.node(input if self is None else self)
 
@@ -226,7 +227,7 @@ def pad(g: Builder, out: Shape, self: Any, pad: Sequence[int], mode: str = "cons
 
 
 @operator("upsample_nearest1d.vec", "upsample_nearest2d.vec", "upsample_nearest3d.vec", ignored=("output_size",))
-def upsample(g: Builder, out: Shape, input: Any, scale_factors: Sequence[float] | None) -> Node:  # noqa: A002: the name of the schema
+def upsample(g: Builder, out: Shape, input: Any, scale_factors: Sequence[float] | None) -> Node:
     node = g.node(input)
     scale = [big // small for big, small in zip(out, node.shape)]
     whole = all(big == small * s for big, small, s in zip(out, node.shape, scale))

@@ -25,7 +25,7 @@ def numbers(g: Builder, value: Any, name: str, shape: Sequence[int], otherwise: 
 
 
 @operator("batch_norm.default", ignored=("training", "momentum", "cudnn_enabled"))
-def batch_norm(g: Builder, out: Shape, input: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any, eps: float) -> Node:  # noqa: A002
+def batch_norm(g: Builder, out: Shape, input: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any, eps: float) -> Node:
     """Batch norm by its running statistics; training mode has been refused."""
     node = g.node(input)
     channels = [node.shape[1]]
@@ -42,14 +42,14 @@ def batch_norm(g: Builder, out: Shape, input: Any, weight: Any, bias: Any, runni
 
 
 @operator("_native_batch_norm_legit_no_training.default", ignored=("momentum",))
-def batch_norm_functional(g: Builder, out: Shape, input: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any,  # noqa: A002
+def batch_norm_functional(g: Builder, out: Shape, input: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any,
                           eps: float) -> Several:  # fmt: skip
     """The same as it stands in a graph without changes in place: a tuple, whose other parts belong to training."""
     return Several([lambda: batch_norm(g, out, input, weight, bias, running_mean, running_var, eps), None, None])
 
 
 @operator("layer_norm.default", ignored=("cudnn_enable",))
-def layer_norm(g: Builder, out: Shape, input: Any, normalized_shape: Sequence[int], weight: Any, bias: Any, eps: float) -> Node:  # noqa: A002
+def layer_norm(g: Builder, out: Shape, input: Any, normalized_shape: Sequence[int], weight: Any, bias: Any, eps: float) -> Node:
     node = g.node(input)
     fields = {
         "eps": epsilon(g, eps),

@@ -65,7 +65,9 @@ def translate(g: Builder, target: Any, out: Shape, args: tuple[Any, ...], kwargs
     """The value of a call. Raises `Refused`."""
     entry = TABLE.get(str(target))
     if entry is None:
-        raise g.refuse("operator", f"{target} is not carried", ADVICE.get(str(target), "write it with others, or leave it out of the captured module"))
+        raise g.refuse(
+            "operator", f"{target} is not carried", ADVICE.get(str(target), "write it with others, or leave it out of the captured module")
+        )
     given = {}
     for place, argument in enumerate(target._schema.arguments):
         if place < len(args) and not argument.kwarg_only:
