@@ -303,9 +303,10 @@ fn arithmetic_of_shapes_is_folded() {
     assert_eq!(kinds(&found), ["input", "reshape"]);
     let large = vec![node("Mul", &["a", "a"], "b", vec![]), node("Reshape", &["x", "b"], "y", vec![])];
     refused(&model(13, &[1], large, vec![integers("a", &[1 << 40])]), "range");
-    // The shape of a value that nothing else needs: its node goes, and what comes after it gets other ids.
+    // The size of a value that nothing else needs: its nodes go, and what comes after it gets other ids.
     let nodes = vec![
-        node("Exp", &["x"], "u", vec![]),
+        node("Exp", &["x"], "v", vec![]),
+        node("Neg", &["v"], "u", vec![]),
         node("Size", &["u"], "n", vec![]),
         node("Cast", &["n"], "f", vec![int("to", 1)]),
         node("Add", &["x", "f"], "y", vec![]),
@@ -318,6 +319,33 @@ fn arithmetic_of_shapes_is_folded() {
         node("Add", &["x", "c"], "y", vec![]),
     ];
     gives(&model(13, &[2], filled, vec![integers("n", &[2])]), &[0.0, 1.0], &[2], &[2.5, 3.5]);
+}
+
+#[test]
+fn pieces_of_constants_are_constants() {
+    // 1 2 3 / 4 5 6 becomes 3 1 / 6 4, and with the middle column 3 1 2 / 6 4 5, of which the last two are 1 2 / 4 5.
+    let mut split = node("Split", &["j", "sizes"], "", vec![int("axis", 1)]);
+    split.output.push("l".to_owned());
+    let nodes = vec![
+        node("Slice", &["w", "s", "e", "one", "p"], "back", vec![]),
+        node("Gather", &["w", "one"], "g", vec![int("axis", 1)]),
+        node("Concat", &["back", "g"], "j", vec![int("axis", 1)]),
+        split,
+        node("Where", &["c", "l", "nine"], "v", vec![]),
+        node("Add", &["x", "v"], "y", vec![]),
+    ];
+    let constants = vec![
+        numbers("w", &[2, 3], &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]),
+        integers("s", &[-1]),
+        integers("e", &[-9]),
+        integers("one", &[1]),
+        integers("p", &[-2]),
+        integers("sizes", &[1, 2]),
+        raw("c", &[2, 1], 9, vec![0, 1]),
+        numbers("nine", &[], &[9.0]),
+    ];
+    let found = gives(&model(13, &[1], nodes, constants), &[0.0], &[2, 2], &[9.0, 9.0, 4.0, 5.0]);
+    assert_eq!(kinds(&found), ["input", "broadcast_to", "const", "add"]);
 }
 
 #[test]
