@@ -273,7 +273,7 @@ fn a_sum_that_is_too_long_is_a_limit() {
         {"id":1,"kind":"broadcast_to","parents":[0],"shape":[2097153],"from_shape":[],"to_shape":[2097153]},
         {"id":2,"kind":"sum","parents":[1],"shape":[]}]}"#;
     let long = Bundle { graph: graph.to_owned(), ..bundle(above("1")) };
-    let limits = Limits { graph_elements: 1 << 23, ..Limits::default() };
+    let limits = Limits { graph_elements: 1 << 25, ..Limits::default() };
     assert_eq!(crate::support::check_within(&long.files(), &limits).line(), "s LIMIT row-length");
 }
 

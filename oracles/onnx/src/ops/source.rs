@@ -137,10 +137,10 @@ pub(super) fn dropout(call: &mut Call<'_>) -> Result<Value, ImportError> {
     hand_on(call)
 }
 
-/// A `detach` node for a computed value; a constant under its new name.
+/// A `detach` node for a computed value; a constant stays what it is.
 pub(super) fn hand_on(call: &mut Call<'_>) -> Result<Value, ImportError> {
     match call.input(0)? {
-        Value::Constant(constant) => Ok(call.derived(Constant::clone(&constant))),
+        constant @ Value::Constant(_) => Ok(constant),
         Value::Node(node) => call.keep("detach", &node, &[]).map(Value::Node),
     }
 }
