@@ -24,6 +24,13 @@ def cases(make: Maker) -> None:
     make.text("bundle.format", "bound_v2", RAMP, "bound.json", "bound.v1", "bound.v2", "another version of the bounds")
     make.text("tree.malformed", "bound_trees", RAMP, "cert.json", "[0, 0, 0, 0]", "[0, 0, 0]", "one tree less than bounds", again=True)
     make.text("json.missing-key", "bound_without_region", RAMP, "bundle.json", '"region": "region.json",', "", "no region")
+    norm = (
+        '{"id": 4, "kind": "batch_norm_eval", "parents": [3], "shape": [2], "channel_axis": 0, "eps": 1e-300, '
+        '"gamma": [1e308, 1e-308], "beta": [0, 0], "mean": [1e308, 1e-308], "var": [0, 0]}'
+    )
+    detach = '{"id": 4, "kind": "detach", "parents": [3], "shape": [2]}'
+    words = "a batch norm whose numbers lie too far apart"
+    make.text("limit.coefficient-bits", "batch_norm", RAMP, "graph.json", detach, norm, words, again=True)
     regions(make)
 
 

@@ -27,7 +27,8 @@ impl Layer {
             float(bias) + row.iter().zip(x).map(|(w, x)| float(w) * x).sum::<f64>()
         };
         let apply = |z: f64| match self.function {
-            "relu" => z.max(0.0),
+            "relu" if z > 0.0 => z,
+            "relu" => 0.0,
             "sigmoid" => 1.0 / (1.0 + (-z).exp()),
             "tanh" => z.tanh(),
             "softplus" => z.exp().ln_1p(),

@@ -10,9 +10,12 @@ use certkern_core::tensor::Tensor;
 use certkern_wire::digest::{Canonical, GraphDigest, PayloadDigest, payload_digest};
 use certkern_wire::json::{self, Json};
 use certkern_wire::tensors::Source;
-use certkern_wire::{Limits, Reason, Rejection};
+use certkern_wire::{Limits, Place, Reason, Rejection};
 use std::collections::BTreeMap;
 use std::fmt;
+
+/// The longest common denominator of the numbers of a node, see `Affine::new`.
+const COEFFICIENT_BITS: u64 = 1024;
 
 /// A graph of `torchlean.ir.v1` or `certkern.ir.v1` with its numbers. The only constructors are [`Graph::read`] and [`Graph::of_json`], so whoever holds a graph knows:
 /// node ids are places and parents are earlier; there is one input; every operator is known and has its arity, its
@@ -114,7 +117,8 @@ impl Graph {
     /// The meaning: a program of primitives in real arithmetic (PROGRAM in the rules).
     ///
     /// # Errors
-    /// [`Reason::GraphOpaque`] at the first node that has no meaning here; [`Reason::Internal`] if a lowering does not fit its own shapes, which the check of the graph excludes.
+    /// [`Reason::GraphOpaque`] at the first node that has no meaning here; `limit.coefficient-bits` if the numbers of a node have a common denominator of more than 1024 bits or lie more than 4096 bits apart;
+    /// [`Reason::Internal`] if a lowering does not fit its own shapes, which the check of the graph excludes.
     pub fn lower(&self) -> Result<Lowered, Rejection> {
         const UNFIT: Reason = Reason::Internal("a lowering that does not fit its shapes");
         let mut program = Lowering::default();
@@ -124,12 +128,19 @@ impl Graph {
                 return Err(Reason::GraphOpaque { node: id, kind: node.kind(), detail }.into());
             }
             let value = self.value(node, &values, &mut program);
-            let value = value.filter(|value| program.width(*value) == Some(node.width()));
             if program.is_exhausted() {
                 let limit = u64::try_from(MOST_RESERVED).unwrap_or(u64::MAX);
                 return Err(Reason::Limit { name: "graph-elements", limit }.into());
             }
-            values.push(value.ok_or(UNFIT)?);
+            // The shapes were checked; what is left are numbers that are too long, or too far apart, to be computed with together.
+            let value = value.ok_or_else(|| {
+                let limit = Reason::Limit { name: "coefficient-bits", limit: COEFFICIENT_BITS };
+                Rejection::one(limit, Place::path(format!("nodes[{id}]")))
+            })?;
+            if program.width(value) != Some(node.width()) {
+                return Err(UNFIT.into());
+            }
+            values.push(value);
         }
         let outputs = self.outputs.iter().map(|id| values.get(*id).copied()).collect::<Option<_>>().ok_or(UNFIT)?;
         let program = Program::new(program.into_nodes(), outputs);

@@ -10,8 +10,9 @@ pub(super) const OPERATOR: Operator = Operator::new("div", Arity::Exactly(2), eq
 
 fn lower(_: &Site, parents: &[NodeId], program: &mut Lowering) -> Option<NodeId> {
     let [first, second] = parents else { return None };
-    match program.known(*second).and_then(reciprocals) {
-        Some(factors) => program.scaled(*first, &factors),
+    // Reciprocals without a reasonable common denominator are enclosed instead.
+    match program.known(*second).and_then(reciprocals).and_then(|factors| program.scaled(*first, &factors)) {
+        Some(value) => Some(value),
         None => {
             let inverse = program.library("inv", *second)?;
             program.product(*first, inverse)
