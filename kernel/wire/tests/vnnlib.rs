@@ -366,6 +366,7 @@ fn what_the_second_version_means_otherwise_is_refused() {
         (format!("{input} (declare-output Y Real [1] \"y\")"), "property.unsupported"),
         (format!("{input} (declare-output Y float32 [1])"), "property.unsupported"),
         (format!("{input} (declare-output Y Real [0])"), "property.syntax"),
+        (format!("{input} (declare-output Y Real [2,3])"), "property.unsupported"),
         (format!("{input} (declare-output Y Real [1,])"), "property.syntax"),
         (format!("{input} (declare-output Y Real)"), "property.syntax"),
         (format!("{input} (declare-output X Real [1])"), "property.variable"),

@@ -114,6 +114,11 @@ impl Tensors {
         let start = if output { self.outputs() } else { 0 };
         let tensor = Tensor { name, shape, start, output };
         within("variables", start.saturating_add(tensor.elements()), limits.variables).map_err(fault)?;
+        // The shapes of the network are not known here: only along a single axis the order of elements is the same in every shape.
+        if tensor.shape.iter().filter(|extent| **extent > 1).count() > 1 {
+            let what = "a tensor with several axes longer than 1, whose shape is not compared with that of the network";
+            return Err(Fault::at(Reason::PropertyUnsupported(what.to_owned()), "", sort_at));
+        }
         Ok(tensor)
     }
 
