@@ -1,9 +1,11 @@
 //! The binary `certkern`: arguments, files, progress, printing, exit codes. What is true is decided in the kernel; here it is printed.
 
+mod budget;
 mod check;
 mod digest;
 mod export;
 mod failure;
+mod folder;
 mod import;
 mod input;
 mod oracle;

@@ -3,8 +3,9 @@
 mod standing;
 
 use crate::failure::Failure;
+use crate::folder::Folder;
 use crate::import::onnx;
-use crate::input::{self, Folder, Input, Named};
+use crate::input::{self, Input, Named};
 use crate::outcome::{Outcome, Presentation};
 use crate::output;
 use crate::own_files::OwnFiles;
