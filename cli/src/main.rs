@@ -16,6 +16,7 @@ mod parts;
 mod progress;
 mod source;
 mod streamed;
+mod trust;
 mod witness;
 
 use clap::{Parser, Subcommand, ValueEnum};
@@ -42,7 +43,8 @@ Examples:
   certkern import abcrown dump/ --onnx net.onnx --property spec.vnnlib -o bundle
   certkern import onnx net.onnx -o net
   certkern export torch net/graph.json net/payload.safetensors -o model
-  certkern digest bundle/";
+  certkern digest bundle/
+  certkern trust leaves";
 
 /// Checks certificates about neural networks and real functions in arithmetic that cannot lie.
 #[derive(Parser)]
@@ -72,6 +74,9 @@ enum Command {
     /// Print the digests of documents, computed from their bytes
     #[command(after_help = format!("{}\n\n{EXIT_CODES}", digest::HELP))]
     Digest(digest::Digest),
+    /// Print what a verdict of a kind rests on, with lines of code
+    #[command(after_help = trust::HELP)]
+    Trust(trust::Trust),
 }
 
 /// How a result is printed.
@@ -100,6 +105,7 @@ fn main() -> ExitCode {
         Command::Import(import) => import.run(),
         Command::Export(export) => export.run(),
         Command::Digest(digest) => digest.run(),
+        Command::Trust(trust) => trust.run(),
     }))
 }
 

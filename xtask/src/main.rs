@@ -2,6 +2,7 @@
 //! α,β-CROWN, and measurements.
 
 mod bench;
+mod code_lines;
 mod inari;
 mod lines;
 mod live;

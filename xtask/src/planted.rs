@@ -65,7 +65,7 @@ pub(crate) fn run(root: &Path, only: &str) -> Result<String, String> {
         }
         let output = tests(&["--no-fail-fast"])?;
         let text = String::from_utf8_lossy(&output.stdout);
-        let failed: Vec<&str> = text.lines().filter_map(failed_test).collect();
+        let failed = failed_tests(&text);
         let verdict = match failed.as_slice() {
             [] => "NOT CAUGHT".to_owned(),
             [first, rest @ ..] => format!("caught by {first} and {} more", rest.len()),
@@ -83,10 +83,10 @@ pub(crate) fn run(root: &Path, only: &str) -> Result<String, String> {
     }
 }
 
-/// The name of a test that failed, in the output of libtest: `    rules::tests::name` in the list of failures.
-fn failed_test(line: &str) -> Option<&str> {
-    let name = line.strip_prefix("    ")?;
-    (!name.is_empty() && !name.starts_with(' ') && name.split(' ').count() == 1).then_some(name)
+/// The names of the tests that failed, in the output of libtest: the lines after `failures:` where these follow at once.
+fn failed_tests(text: &str) -> Vec<&str> {
+    let lists = text.split("\nfailures:\n").skip(1);
+    lists.flat_map(|list| list.lines().map_while(|line| line.strip_prefix("    "))).collect()
 }
 
 /// The patches, by name.
@@ -173,7 +173,6 @@ failures:
 
 test result: FAILED. 5 passed; 2 failed
 ";
-        let failed: Vec<&str> = text.lines().filter_map(failed_test).collect();
-        assert_eq!(failed, ["rules::tests::one", "two"]);
+        assert_eq!(failed_tests(text), ["rules::tests::one", "two"]);
     }
 }
