@@ -124,7 +124,7 @@ class Corpus(unittest.TestCase):
         os.chdir(ROOT)  # the arguments are paths from there
         cases = exact = skipped = beyond = unknown = 0
         for code, path, arguments in rejected_cases():
-            if "--onnx" in arguments or is_beyond(path):
+            if "--onnx" in arguments or is_beyond(path) or code == "property.shape":
                 skipped += 1
                 continue
             with self.subTest(code=code, path=path.name):
@@ -143,7 +143,7 @@ class Corpus(unittest.TestCase):
                 self.assertEqual(got, kind, verdict)
                 if kind != 3:
                     self.assertEqual(verdict, expected)
-        print(f"\nrejected: {cases} cases, {exact} with the exact code\nSKIPPED: {skipped} cases of enclosures, of bounds, or with --onnx; "
+        print(f"\nrejected: {cases} cases, {exact} with the exact code\nSKIPPED: {skipped} cases of enclosures, of bounds, of VNN-LIB 2.0, or with --onnx; "
               f"{beyond} with operators that the reference does not support ({', '.join(BEYOND_REJECTED)}); "
               f"{unknown} with operators that it does not know")
         self.assertEqual(beyond, len(BEYOND_REJECTED))
