@@ -86,6 +86,7 @@ fn examples() -> Vec<Example> {
         example("gelu", &[&[1, 4]], &[1, 4], &[], &[]),
         example("gelu_tanh", &[&[1, 4]], &[1, 4], &[], &[]),
         example("silu", &[&[1, 4]], &[1, 4], &[], &[]),
+        example("mish", &[&[1, 4]], &[1, 4], &[], &[]),
         example("hard_swish", &[&[1, 4]], &[1, 4], &[], &[]),
         example("sqrt", &[&[1, 4]], &[1, 4], &[], &[]),
         example("log", &[&[1, 4]], &[1, 4], &[], &[]),
