@@ -164,7 +164,10 @@ impl Documents {
             (None, None) => None,
         };
         let property = match (&self.property, &self.bounds) {
-            (Some((name, bytes)), _) => Some(certkern_claims::read_property(name, bytes, limits)?),
+            (Some((name, bytes)), _) => {
+                let network = graph.as_ref().map(Graph::interface);
+                Some(certkern_claims::read_property_about(name, bytes, network.as_deref(), limits)?)
+            }
             (None, Some(((region, ends), (name, bytes)))) => {
                 let (ends, bounds) = certkern_claims::read_bounds((region, ends), (name, bytes), limits)?;
                 Some(bound::outside(ends, &bounds))
