@@ -4,6 +4,7 @@
 mod bench;
 mod code_lines;
 mod inari;
+mod licences;
 mod lines;
 mod live;
 mod machine_paths;
@@ -82,6 +83,7 @@ fn test(root: &Path, name: &str) -> ExitCode {
         Stage::command(root, "doc", 3.0, &["doc", "--locked", "--workspace", "--no-deps"]),
         Stage::check("lines", 1.0, || lines::check(root)),
         Stage::check("dependencies", 1.0, || trust::check(root)),
+        Stage::check("licences", 8.0, || licences::check(root)),
         Stage::check("sources", 1.0, || sources::check(root)),
         Stage::check("machine paths", 1.0, || machine_paths::check(root)),
         Stage::check("planted bugs", 1.0, || planted::check(root)),
