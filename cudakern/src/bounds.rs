@@ -138,8 +138,11 @@ impl Walk {
         }
     }
 
-    /// What `count` roundings of something of this size lose.
+    /// What `count` roundings of something of this size lose; infinite where it may overflow.
     fn rounding(&self, count: f64, size: f64) -> f64 {
+        if size > self.format.largest() {
+            return f64::INFINITY;
+        }
         let lost = count * self.format.unit();
         lost / (1.0 - lost) * size + count * self.format.least()
     }
