@@ -212,7 +212,7 @@ impl Walk {
         let known = self.known(source);
         let arguments = balls[source.clone()].iter().zip(known.errors.iter().zip(known.middles));
         let error = |((argument, (error, middle)), value): ((&Interval, (&f64, &f64)), &Interval)| {
-            let (relative, absolute) = roundings(name, *middle, parameters);
+            let (relative, absolute) = roundings(name, middle - error, middle.abs() + error, parameters);
             let carried = if *error == 0.0 { 0.0 } else { spread(function, argument, *error, value) };
             let size = self::middle(value).abs() + carried;
             let own = relative * size + absolute;

@@ -81,13 +81,13 @@ fn softplus<T: Number>(x: T) -> T {
     x.max(T::zero()) + (-x.abs()).exp().ln_1p()
 }
 
-/// How far a run of the function can be from its value at the number that it was given, in unit roundoffs: so many of the result, and so many of another
-/// magnitude, that of what the usual formulas add up on the way.
+/// How far a run of the function can be from its value at the number that it was given, which is `low` at least and `size` in magnitude at most, in unit roundoffs:
+/// so many of the result, and so many of another magnitude, that of what the usual formulas add up on the way.
 ///
 /// An arithmetic operation or a square root is rounded once. A function of a mathematical library is granted 4 units in the last place, which are 8
 /// unit roundoffs (glibc, SLEEF and numpy stay below), and a composition of them twice that. Vectorised `erf`, `sin` and `cos` are good to some units of 1, not of the
 /// result; `exp(x) − 1` and `ln(1 + exp(x))` lose what they round at 1, and `x·(1 + g(x))/2` what it rounds at `x`.
-pub(crate) fn roundings(name: &str, x: f64, parameters: &[f64]) -> (f64, f64) {
+pub(crate) fn roundings(name: &str, low: f64, size: f64, parameters: &[f64]) -> (f64, f64) {
     let parameter = |place: usize| parameters.get(place).copied().unwrap_or(0.0).abs();
     match name {
         "relu" => (0.0, 0.0),
@@ -96,12 +96,12 @@ pub(crate) fn roundings(name: &str, x: f64, parameters: &[f64]) -> (f64, f64) {
         "clip" => (1.0, 0.0),
         "inv" | "leaky_relu" | "prelu" | "sqrt" => (2.0, 0.0),
         "rsqrt" | "softsign" => (4.0, 0.0),
-        "hard_sigmoid" => (2.0, 3.0 * (parameter(0) * x.abs() + parameter(1))),
+        "hard_sigmoid" => (2.0, 3.0 * (parameter(0) * size + parameter(1))),
         "hard_swish" => (8.0, 0.0),
         "sigmoid" | "silu" => (16.0, 0.0),
-        "gelu" | "gelu_tanh" | "mish" => (16.0, 8.0 * x.abs()),
+        "gelu" | "gelu_tanh" | "mish" => (16.0, 8.0 * size),
         "softplus" => (16.0, 8.0),
-        "elu" | "celu" | "selu" if x > 0.0 => (2.0, 0.0),
+        "elu" | "celu" | "selu" if low > 0.0 => (2.0, 0.0),
         "elu" | "celu" => (16.0, 8.0 * parameter(0)),
         "selu" => (16.0, 8.0 * parameter(0) * parameter(1)),
         "sin" | "cos" | "erf" | "erfc" | "expm1" => (8.0, 8.0),
@@ -136,7 +136,7 @@ mod tests {
                 let Ok(ball) = kernel.at(&Dyadic::from_f64_bits(x.to_bits()).unwrap(), 80) else { continue };
                 let value = crate::to_binary64(ball.midpoint());
                 let found = own(T::rounded(x), &given).wide();
-                let (relative, absolute) = roundings(name, x, parameters);
+                let (relative, absolute) = roundings(name, x, x.abs(), parameters);
                 let most = T::FORMAT.unit() * (relative * value.abs() + absolute);
                 // The ball's own rounding into binary64.
                 assert!((found - value).abs() <= most + 2e-16 * value.abs(), "{name}({x}): {found} {value}");

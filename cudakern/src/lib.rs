@@ -21,4 +21,4 @@ pub use bounds::Bounds;
 pub use cpu::Cpu;
 pub use layout::{Layout, Map, NONE, Operation, Step, Term};
 pub use number::{Format, Number, to_binary64};
-pub use probe::{Difference, Probe, numbers, point};
+pub use probe::{Difference, Probe, point};

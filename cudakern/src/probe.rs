@@ -8,7 +8,7 @@ use certkern_core::num::Rational;
 use certkern_graph::{Graph, Lowered};
 use certkern_wire::fields::element;
 use certkern_wire::json::{self, Json, Value};
-use certkern_wire::{Fault, Limits, Reason, Rejection};
+use certkern_wire::{Limits, Reason, Rejection};
 use num_traits::Signed;
 
 const FORMAT: &str = "certkern.probe.v1";
@@ -86,9 +86,13 @@ impl Probe {
         let expected = "arithmetic `float32` or `float64`";
         let format = Format::named(name)
             .ok_or_else(|| arith.fault(Reason::BundleFormat { found: name.to_owned(), expected }, "arith"))?;
-        let [x, y] = ["x", "y"].map(|key| numbers(fields.required(key)?, key, Some(format), limits));
-        let producer = fields.optional("producer").map(|producer| producer.string("producer"));
-        let probe = Self { format, x: x?, y: y?, producer: producer.transpose()?.map(str::to_owned) };
+        let x = numbers(fields.required("x")?, "x", Some(format), limits)?;
+        let y = numbers(fields.required("y")?, "y", Some(format), limits)?;
+        let producer = match fields.optional("producer") {
+            Some(producer) => Some(producer.string("producer")?.to_owned()),
+            None => None,
+        };
+        let probe = Self { format, x, y, producer };
         fields.finish().map_err(Rejection::from)?;
         Ok(probe)
     }
@@ -113,10 +117,7 @@ impl Probe {
 }
 
 /// The numbers of a list of numbers and lists, in order: as they are spelled, or the nearest ones of a format.
-///
-/// # Errors
-/// What is no number, or beyond the format.
-pub fn numbers(list: &Json<'_>, path: &str, format: Option<Format>, limits: &Limits) -> Result<Vec<Rational>, Fault> {
+fn numbers(list: &Json<'_>, path: &str, format: Option<Format>, limits: &Limits) -> Result<Vec<Rational>, Rejection> {
     list.array(path)?;
     let mut found = Vec::new();
     let mut open = vec![(list, path.to_owned())];
@@ -145,7 +146,7 @@ pub fn numbers(list: &Json<'_>, path: &str, format: Option<Format>, limits: &Lim
 pub fn point(bytes: &[u8], format: Option<Format>, limits: &Limits) -> Result<Vec<Rational>, Rejection> {
     let document = json::parse(bytes, limits)?;
     match &document.value {
-        Value::Object(_) => Ok(numbers(document.object("")?.required("x")?, "x", format, limits)?),
-        _ => Ok(numbers(&document, "", format, limits)?),
+        Value::Object(_) => numbers(document.object("")?.required("x")?, "x", format, limits),
+        _ => numbers(&document, "", format, limits),
     }
 }
