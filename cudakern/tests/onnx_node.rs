@@ -4,7 +4,8 @@
 //! nothing over the reals are told from the files alone; they, and those that are refused, are listed in `docs/onnx.md`.
 
 use certkern_core::num::{Dyadic, Rational};
-use certkern_cudakern::{Bounds, Difference, Format, to_binary64};
+use certkern_core::program::Program;
+use certkern_cudakern::{Backend, Bounds, Cpu, Difference, Format, Layout, Number, to_binary64};
 use certkern_graph::Graph;
 use certkern_onnx::proto::{ModelProto, TensorProto};
 use certkern_onnx::{Frozen, ImportError, Imported, import_frozen};
@@ -98,7 +99,7 @@ impl Case {
         import_frozen(&self.bytes, &frozen)
     }
 
-    /// Every output number of the case beside the kernel's.
+    /// Every output number of the case, and every one of a run on the CPU, beside the kernel's.
     fn differences(&self, imported: &Imported, free: usize) -> Vec<Difference> {
         let graph = Graph::read(imported.graph.as_bytes(), Some(&imported.payload), &Limits::default());
         let graph = graph.unwrap_or_else(|rejection| panic!("{}: {rejection}", self.name));
@@ -106,6 +107,11 @@ impl Case {
         let (format, point) = numbers(&self.tensor(&format!("input_{free}")).expect("an input"));
         let bounds = Bounds::new(&graph, &lowered, &point, format, BITS);
         let bounds = bounds.unwrap_or_else(|failure| panic!("{}: {failure}", self.name));
+        let mut own = match format {
+            Format::Float32 => run::<f32>(&lowered.program, &point),
+            Format::Float64 => run::<f64>(&lowered.program, &point),
+        }
+        .into_iter();
         let outputs = self.outputs();
         assert_eq!(outputs.len(), graph.output_ids().len(), "{}", self.name);
         let mut found = Vec::new();
@@ -115,10 +121,19 @@ impl Case {
             let (_, expected) = numbers(tensor);
             let (balls, errors) = bounds.of(lowered.values[*id]);
             assert_eq!(expected.len(), balls.len(), "{}", self.name);
+            found.extend(Difference::all(own.by_ref().take(balls.len()).map(Some).collect(), (balls, errors)));
             found.extend(Difference::all(expected.into_iter().map(Some).collect(), (balls, errors)));
         }
         found
     }
+}
+
+/// The outputs of a run on the CPU.
+fn run<T: Number>(program: &Program, point: &[Rational]) -> Vec<Rational> {
+    let layout = Layout::<T>::new(program).expect("a layout");
+    let point: Vec<T> = point.iter().map(|x| T::nearest(x).expect("in range")).collect();
+    let exact = |value: T| Dyadic::from_f64_bits(value.wide().to_bits()).expect("a finite number").to_rational();
+    Cpu.run(&layout, &point).expect("a run").into_iter().map(exact).collect()
 }
 
 /// The numbers of a tensor of floats.
@@ -180,8 +195,9 @@ fn every_published_output_lies_within_the_rounding_of_its_format() {
                     nearest = (used, case.name.clone());
                 }
             }
-            numbers += differences.len();
-            exact += differences.iter().filter(|difference| difference.bound == 0.0).count();
+            // Of each number there are two, the published one and that of the CPU.
+            numbers += differences.len() / 2;
+            exact += differences.iter().filter(|difference| difference.bound == 0.0).count() / 2;
             agreeing += usize::from(free == 0);
             further += usize::from(free > 0);
         }
