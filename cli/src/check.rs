@@ -3,10 +3,11 @@
 use crate::budget::Budget;
 use crate::failure::Failure;
 use crate::folder::Folder;
-use crate::input::{self, Input};
+use crate::input::{self, Input, Named};
 use crate::outcome::{Outcome, Presentation};
 use crate::own_files::OwnFiles;
 use crate::parts;
+use crate::probes;
 use crate::progress::Progress;
 use crate::source::Texts;
 use certkern_claims::{Arith, Files, Opened, Sources};
@@ -35,6 +36,11 @@ after a usage error or an internal error.
 With --onnx and --property the files are read afresh and compared with those of the certificate, after the
 kernel has accepted it. A difference, or an ONNX file that cannot be imported, is a rejection `bind.<role>`.
 
+With --probe outputs that the user's network gave in floats, at one point each, are compared with the graph:
+  {\"format\": \"certkern.probe.v1\", \"arith\": \"float32\", \"x\": [0.1, 2], \"y\": [0.7], \"producer\": \"torch 2.8\"}
+Outputs that no run of the graph in that format can give, in whatever order it sums, are a rejection `bind.graph`;
+`certkern eval --probe` shows the differences.
+
 With --arith auto every leaf is first tried in binary64, each rounding charged to its bound, and what that does
 not close is decided in exact numbers; the report counts both and says what is assumed of the floating-point
 unit. With --arith exact no floating-point unit is trusted. Verdict, claim digest and report do not depend on
@@ -55,6 +61,9 @@ pub(crate) struct Check {
     /// Read this property afresh (VNN-LIB, or JSON by the ending .json) and compare it with the region and the unsafe set
     #[arg(long, value_name = "FILE")]
     property: Option<PathBuf>,
+    /// Compare the graph with outputs that the user's network gave at a point; may stand several times
+    #[arg(long, value_name = "FILE")]
+    probe: Vec<PathBuf>,
     /// Which arithmetic decides
     #[arg(long, value_enum, default_value = "auto")]
     arith: Tiers,
@@ -80,6 +89,7 @@ enum Tiers {
 struct Read {
     input: Input,
     own: OwnFiles,
+    probes: Vec<Named>,
 }
 
 impl Check {
@@ -118,6 +128,7 @@ impl Check {
                 ("input", json!(shown(&self.input))),
                 ("onnx", json!(self.onnx.as_deref().map(shown))),
                 ("property", json!(self.property.as_deref().map(shown))),
+                ("probes", json!(self.probe.iter().map(|path| shown(path)).collect::<Vec<_>>())),
             ],
             seconds: start.elapsed().as_secs_f64(),
         }
@@ -126,14 +137,16 @@ impl Check {
     /// The files that are read.
     fn paths(&self) -> Vec<&Path> {
         let paths = [Some(&self.input), self.onnx.as_ref(), self.property.as_ref()];
-        paths.into_iter().flatten().map(PathBuf::as_path).collect()
+        paths.into_iter().flatten().chain(&self.probe).map(PathBuf::as_path).collect()
     }
 
     fn read(&self, limits: &Limits) -> Result<Read, Failure> {
         let named = |path: &PathBuf| input::named(path, limits);
         let onnx = self.onnx.as_ref().map(named).transpose()?;
         let property = self.property.as_ref().map(named).transpose()?;
-        Ok(Read { input: Input::read(&self.input, input::STREAMED, limits)?, own: OwnFiles { onnx, property } })
+        let probes = self.probe.iter().map(named).collect::<Result<_, _>>()?;
+        let input = Input::read(&self.input, input::STREAMED, limits)?;
+        Ok(Read { input, own: OwnFiles { onnx, property }, probes })
     }
 
     fn verdict(&self, sources: &Read, limits: &Limits) -> Result<Verdict, Failure> {
@@ -141,7 +154,8 @@ impl Check {
             Input::Folder(folder) => self.check(folder, limits)?,
             Input::File(bytes) => certkern_claims::check_document(bytes, limits),
         };
-        Ok(sources.own.compare(verdict, limits))
+        let verdict = sources.own.compare(verdict, limits);
+        Ok(probes::compare(verdict, &sources.probes, &sources.input, limits))
     }
 
     fn check(&self, Folder { files, streamed }: &Folder, limits: &Limits) -> Result<Verdict, Failure> {
@@ -175,6 +189,7 @@ impl Read {
         if let Some((name, bytes)) = &self.own.property {
             texts.insert(name, bytes);
         }
+        texts.extend(self.probes.iter().map(|(name, bytes)| (name.as_str(), bytes.as_slice())));
         // The files of the certificate come last: theirs are the names in a bundle.
         match &self.input {
             Input::Folder(folder) => {

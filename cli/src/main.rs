@@ -2,17 +2,21 @@
 
 mod budget;
 mod check;
+mod decimal;
 mod digest;
+mod eval;
 mod export;
 mod failure;
 mod folder;
 mod import;
 mod input;
+mod network;
 mod oracle;
 mod outcome;
 mod output;
 mod own_files;
 mod parts;
+mod probes;
 mod progress;
 mod source;
 mod streamed;
@@ -39,6 +43,7 @@ const EXAMPLES: &str = "\
 Examples:
   certkern check bundle/ --onnx net.onnx --property spec.vnnlib
   certkern witness net.onnx spec.vnnlib result.counterexample
+  certkern eval net.onnx --at point.json
   certkern oracle query.json
   certkern import abcrown dump/ --onnx net.onnx --property spec.vnnlib -o bundle
   certkern import onnx net.onnx -o net
@@ -62,6 +67,9 @@ enum Command {
     /// Check a counterexample: whether it lies in the box and violates the property, exactly, and by how much not
     #[command(after_help = format!("{}\n\n{EXIT_CODES}", witness::HELP))]
     Witness(witness::Witness),
+    /// Print the values of a network at a point: exactly, in balls, or in floats beside them
+    #[command(after_help = eval::HELP)]
+    Eval(eval::Eval),
     /// Let a tool, such as Arb, answer a query about values of functions, and check its answer
     #[command(after_help = format!("{}\n\n{EXIT_CODES}", oracle::HELP))]
     Oracle(oracle::Oracle),
@@ -101,6 +109,7 @@ fn main() -> ExitCode {
     ExitCode::from(guarded(|| match &arguments.command {
         Command::Check(check) => check.run(),
         Command::Witness(witness) => witness.run(),
+        Command::Eval(eval) => eval.run(),
         Command::Oracle(oracle) => oracle.run(),
         Command::Import(import) => import.run(),
         Command::Export(export) => export.run(),

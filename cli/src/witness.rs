@@ -3,9 +3,8 @@
 mod standing;
 
 use crate::failure::Failure;
-use crate::folder::Folder;
-use crate::import::onnx;
-use crate::input::{self, Input, Named};
+use crate::input::{self, Named};
+use crate::network::Network;
 use crate::outcome::{Outcome, Presentation};
 use crate::output;
 use crate::own_files::OwnFiles;
@@ -65,14 +64,6 @@ pub(crate) struct Witness {
     output: Option<PathBuf>,
     #[command(flatten)]
     presentation: Presentation,
-}
-
-/// A network as documents of the kernel.
-struct Network {
-    graph: Named,
-    payload: Named,
-    /// The file that they were imported from.
-    onnx: Option<Named>,
 }
 
 /// The bytes that the command reads.
@@ -139,30 +130,6 @@ impl Witness {
             seconds: start.elapsed().as_secs_f64(),
         };
         self.presentation.tell(&outcome)
-    }
-}
-
-impl Network {
-    fn read(path: &Path, limits: &Limits) -> Result<Self, Failure> {
-        let name = path.display().to_string();
-        let bytes = match Input::read(path, &[], limits)? {
-            Input::File(bytes) => bytes,
-            Input::Folder(Folder { mut files, .. }) => {
-                let mut take = |file: &str| Some((path.join(file).display().to_string(), files.remove(file)?));
-                let (graph, payload) = (take(onnx::GRAPH), take(onnx::PAYLOAD));
-                return match (graph, payload) {
-                    (Some(graph), Some(payload)) => Ok(Self { graph, payload, onnx: None }),
-                    _ => Err(Failure::Usage(format!(
-                        "{name} has not both {} and {}: give an ONNX file, or what `certkern import onnx` wrote",
-                        onnx::GRAPH,
-                        onnx::PAYLOAD
-                    ))),
-                };
-            }
-        };
-        let imported = onnx::import(&name, &bytes)?;
-        let (graph, payload) = ((name.clone(), imported.graph.into_bytes()), (name.clone(), imported.payload));
-        Ok(Self { graph, payload, onnx: Some((name, bytes)) })
     }
 }
 

@@ -7,6 +7,7 @@ mod corpus;
 mod digest;
 mod dumps;
 mod edits;
+mod eval;
 mod export;
 mod import;
 #[cfg(target_os = "linux")]

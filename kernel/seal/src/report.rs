@@ -239,6 +239,14 @@ fn assumptions(theorem: &Theorem) -> Vec<Assumption> {
         }
         _ => vec![assume("model", theorem.model(), model)],
     };
+    if theorem.probes() > 0 {
+        let text = format!(
+            "at {} points the outputs that the user's model gave in floating point lie as near to those of the graph as rounding leaves \
+             them; the bound on that is not trusted code",
+            theorem.probes()
+        );
+        list.push(Assumption { name: "probes", evidence: Evidence::Compared, text: text.into() });
+    }
     if matches!(theorem.subject(), Subject::Problem { .. }) {
         let property = match theorem.specification() {
             Evidence::Compared => {

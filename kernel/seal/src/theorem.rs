@@ -62,6 +62,8 @@ pub struct Theorem {
     binary64: Option<&'static str>,
     model: Evidence,
     specification: Evidence,
+    /// Points at which outputs of the user's model in floating point were compared.
+    probes: usize,
 }
 
 /// What a theorem is about.
@@ -122,7 +124,7 @@ impl Theorem {
         let interface = documents.graph().interface();
         let subject = Subject::Problem { digests, interface, outputs, inputs, disjuncts, vacuous, bounds };
         let (model, specification) = (Evidence::Assumed, Evidence::Assumed);
-        Ok(Self { proposition, kind, subject, claim, counts, binary64, model, specification })
+        Ok(Self { proposition, kind, subject, claim, counts, binary64, model, specification, probes: 0 })
     }
 
     /// The theorem that a graph is well-shaped: a [`Graph`] cannot exist otherwise.
@@ -138,7 +140,7 @@ impl Theorem {
             outputs: graph.output_ids().to_vec(),
         };
         let (model, specification) = (Evidence::Assumed, Evidence::Proved);
-        Self { proposition, kind, subject, claim, counts: Vec::new(), binary64: None, model, specification }
+        Self { proposition, kind, subject, claim, counts: Vec::new(), binary64: None, model, specification, probes: 0 }
     }
 
     /// The theorem that an enclosure is.
@@ -153,7 +155,7 @@ impl Theorem {
         let counts = vec![count("values", balls.len()), count("nodes", nodes), count("precision", precision)];
         let subject = Subject::Enclosure { query, answer, intervals: expressions.intervals(), balls };
         let (model, specification) = (Evidence::Assumed, Evidence::Assumed);
-        Self { proposition, kind, subject, claim, counts, binary64: None, model, specification }
+        Self { proposition, kind, subject, claim, counts, binary64: None, model, specification, probes: 0 }
     }
 
     /// The proposition.
@@ -216,15 +218,35 @@ impl Theorem {
     /// # Errors
     /// `bind.graph` or `bind.payload` if the digests differ.
     pub fn compared_with_model(mut self, model: &Graph, file: &str) -> Result<Self, Rejection> {
+        self.speaks_of(model, file)?;
+        self.model = Evidence::Compared;
+        Ok(self)
+    }
+
+    /// The same theorem, where a test found the outputs of the user's own model at one more point, computed in floating point, as near to those of `graph` as rounding leaves them.
+    ///
+    /// # Errors
+    /// `bind.graph` or `bind.payload` if the theorem is not about `graph`.
+    pub fn compared_at_point(mut self, graph: &Graph, file: &str) -> Result<Self, Rejection> {
+        self.speaks_of(graph, file)?;
+        self.probes = self.probes.saturating_add(1);
+        Ok(self)
+    }
+
+    /// The number of points at which outputs of the user's own model were compared.
+    #[must_use]
+    pub fn probes(&self) -> usize {
+        self.probes
+    }
+
+    fn speaks_of(&self, model: &Graph, file: &str) -> Result<(), Rejection> {
         let (graph, payload) = match &self.subject {
             Subject::Graph { graph, payload, .. } => (graph, payload),
             Subject::Problem { digests, .. } => (&digests.graph, &digests.payload),
             Subject::Enclosure { .. } => return Err(without("expressions alone", "a claim with a graph")),
         };
         same(Role::Graph, file, &model.digest().to_string(), &graph.to_string())?;
-        same(Role::Payload, file, &model.payload_digest().to_string(), &payload.to_string())?;
-        self.model = Evidence::Compared;
-        Ok(self)
+        same(Role::Payload, file, &model.payload_digest().to_string(), &payload.to_string())
     }
 
     /// The same theorem, with the user's own property read afresh and compared: same region, same unsafe set.

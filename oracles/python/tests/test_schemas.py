@@ -110,7 +110,7 @@ class Schemas(unittest.TestCase):
     def test_schemas_are_good_and_their_examples_too(self):
         self.assertEqual(
             sorted(SCHEMAS),
-            ["abdump-0", "bound", "bundle", "counterexample", "enclosure", "enclosure-answer", "enclosure-query", "graph", "leaves", "property", "region", "report", "witness"],
+            ["abdump-0", "bound", "bundle", "counterexample", "enclosure", "enclosure-answer", "enclosure-query", "graph", "leaves", "probe", "property", "region", "report", "witness"],
         )
         for name, schema in SCHEMAS.items():
             with self.subTest(schema=name):
@@ -125,7 +125,7 @@ class Schemas(unittest.TestCase):
                     self.assertEqual(faults(name, example), [])
 
     def test_numbers_are_spelled_alike_everywhere(self):
-        spelled = {name: SCHEMAS[name]["$defs"]["number"] for name in ("property", "leaves", "witness", "counterexample", "enclosure-query", "enclosure-answer", "region", "bound")}
+        spelled = {name: SCHEMAS[name]["$defs"]["number"] for name in ("property", "leaves", "witness", "counterexample", "probe", "enclosure-query", "enclosure-answer", "region", "bound")}
         self.assertEqual(len({json.dumps(number) for number in spelled.values()}), 1)
         number = Draft202012Validator(spelled["property"])
         for good in (0, -1.5, "0", "-12.50e-3", "1/3", "-7/20", "0x1.8p-3", "-0X.8P+0", "0x1p0", "1e999"):
