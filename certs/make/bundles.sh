@@ -12,6 +12,7 @@ python3 certs/make/shared_tree.py certs/accept/leaves/shared_tree
 python3 certs/make/small_tanh.py certs/accept/leaves/small_tanh
 python3 certs/make/sine.py certs/accept/leaves/sine
 python3 certs/make/bounds.py certs/accept/bound
+python3 certs/make/nodes.py certs/accept/nodes
 python3 certs/make/attention.py certs/accept/leaves/attention
 python3 certs/make/domains.py certs/accept/leaves/domains
 networks=$(mktemp -d)

@@ -35,6 +35,8 @@ pub(crate) enum Kind {
     Leaves,
     /// The outputs of a network lie within bounds
     Bound,
+    /// The values of nodes lie within bounds
+    Nodes,
     /// A point at which a network reaches an unsafe set
     Witness,
     /// Values of expressions lie in balls
@@ -63,7 +65,7 @@ const LAYERS: &[Layer] = &[
         name: "filter tier",
         paths: &["kernel/core/src/filter", "kernel/core/src/rules/filter"],
         of: |kind| match kind {
-            Kind::Leaves | Kind::Bound => Some("not with --arith exact"),
+            Kind::Leaves | Kind::Bound | Kind::Nodes => Some("not with --arith exact"),
             Kind::Graph | Kind::Witness | Kind::Enclosure => None,
         },
     },
@@ -76,7 +78,9 @@ const LAYERS: &[Layer] = &[
             "kernel/core/src/rules/enclose.rs",
         ],
         of: |kind| match kind {
-            Kind::Leaves | Kind::Bound | Kind::Witness => Some("where the graph has functions beside relu"),
+            Kind::Leaves | Kind::Bound | Kind::Nodes | Kind::Witness => {
+                Some("where the graph has functions beside relu")
+            }
             Kind::Enclosure => Some(""),
             Kind::Graph => None,
         },
@@ -86,7 +90,7 @@ const LAYERS: &[Layer] = &[
         paths: &["kernel/core/src"],
         of: |kind| match kind {
             Kind::Graph | Kind::Enclosure => Some("numbers alone"),
-            Kind::Leaves | Kind::Bound | Kind::Witness => Some(""),
+            Kind::Leaves | Kind::Bound | Kind::Nodes | Kind::Witness => Some(""),
         },
     },
     Layer {
@@ -94,7 +98,7 @@ const LAYERS: &[Layer] = &[
         paths: &["kernel/graph/src"],
         of: |kind| match kind {
             Kind::Graph => Some("shape rules, not meanings"),
-            Kind::Leaves | Kind::Bound | Kind::Witness => Some("of the operators those of the graph"),
+            Kind::Leaves | Kind::Bound | Kind::Nodes | Kind::Witness => Some("of the operators those of the graph"),
             Kind::Enclosure => None,
         },
     },

@@ -113,6 +113,8 @@ pub enum Reason {
     RegionRadius,
     /// `bound.order`: a lower bound above its upper bound.
     BoundOrder(usize),
+    /// `nodes.listing`: nodes that are not in the graph, out of order, or with another number of bounds than coordinates.
+    NodesListing(String),
     /// `bound.unbound`: numbers without graph, payload, region and outputs.
     BoundUnbound,
     // ---- graph ----
@@ -515,6 +517,7 @@ impl Reason {
             Self::RegionRadius => "region.radius",
             Self::BoundOrder(_) => "bound.order",
             Self::BoundUnbound => "bound.unbound",
+            Self::NodesListing(_) => "nodes.listing",
             Self::GraphFormat { .. } => "graph.format",
             Self::GraphEmpty => "graph.empty",
             Self::GraphIdOrder { .. } => "graph.id-order",

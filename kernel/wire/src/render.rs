@@ -7,10 +7,11 @@ use crate::reason::{Fault, Place, Reason, Rejection};
 use std::fmt::{self, Display, Formatter, Write as _};
 
 /// Text from a document: control characters escaped, at most [`Shown::MOST`] characters.
-struct Shown<'a>(&'a str);
+pub struct Shown<'a>(pub &'a str);
 
 impl Shown<'_> {
-    const MOST: usize = 400;
+    /// The most characters that are shown.
+    pub const MOST: usize = 400;
 }
 
 impl Display for Shown<'_> {
@@ -137,6 +138,7 @@ impl Reason {
             }
             Self::RegionRadius => write!(f, "region: expected a nonnegative radius"),
             Self::BoundOrder(i) => write!(f, "the lower bound of output {i} is above its upper bound"),
+            Self::NodesListing(what) => write!(f, "nodes: {}", Shown(what)),
             Self::BoundUnbound => write!(
                 f,
                 "these bounds name no graph, no numbers, no region and no outputs, so they say nothing; check them in a bundle of kind `bound`"
