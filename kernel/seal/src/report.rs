@@ -117,6 +117,11 @@ fn shown(value: &Rational) -> String {
 /// The proposition in words and symbols.
 fn statement(theorem: &Theorem) -> String {
     match theorem.subject() {
+        Subject::Graph { .. } if theorem.proposition() == Proposition::Monotone => {
+            "For all x ≤ x′ in every coordinate, F(x) and F(x′) are defined and F(x) ≤ F(x′) in every coordinate, \
+             where F is the meaning of the graph with this payload in real arithmetic."
+                .to_owned()
+        }
         Subject::Graph { nodes, input, outputs, .. } => {
             let outputs: Vec<String> = outputs.iter().map(ToString::to_string).collect();
             format!("The graph is well-shaped: nodes={nodes}, input={input}, outputs=#[{}].", outputs.join(", "))
@@ -184,6 +189,10 @@ fn items(theorem: &Theorem) -> Vec<Item> {
     }
     match theorem.proposition() {
         Proposition::WellShaped => {}
+        Proposition::Monotone => {
+            let text = "by the signs of all coefficients, functions that rise everywhere and maxima";
+            items.push(item("signs", Evidence::Proved, text));
+        }
         Proposition::Unsat | Proposition::Bound => {
             items.push(item(
                 "coverage",
@@ -247,6 +256,8 @@ fn assumptions(theorem: &Theorem) -> Vec<Assumption> {
             _ => "region and unsafe set are the user's property (give --property to compare)",
         };
         list.push(assume("property", theorem.specification(), property));
+    }
+    if !matches!(theorem.proposition(), Proposition::WellShaped | Proposition::Enclosure) {
         list.push(assume(
             "real-arithmetic",
             Evidence::Assumed,
