@@ -91,13 +91,19 @@ impl Check {
             Ok(sources) => (self.verdict(sources, &limits)?, sources.texts()),
             Err(rejection) => (Verdict::Rejected(rejection.clone()), Texts::new()),
         };
+        let way_out = match (&sources, &verdict) {
+            (Ok(Read { input: Input::File(bytes), .. }), Verdict::Rejected(_)) => {
+                crate::import::torchlean::way_out(bytes, &limits)
+            }
+            _ => String::new(),
+        };
         let shown = |path: &Path| path.display().to_string();
         let outcome = Outcome {
             command: "check",
             verdict,
             texts,
             unnamed: shown(&self.input),
-            text: String::new(),
+            text: way_out,
             members: vec![
                 ("input", json!(shown(&self.input))),
                 ("onnx", json!(self.onnx.as_deref().map(shown))),
