@@ -39,13 +39,18 @@ def relu(values: Vector) -> Vector:
     return [max(value, Fraction(0)) for value in values]
 
 
+def slope(low: Fraction, high: Fraction) -> Fraction:
+    """A slope for the lower line of a relu that suits these ends."""
+    return Fraction(7, 8) if high > -low else Fraction(1, 9)
+
+
 def dump(document: dict) -> str:
     """One line for each member."""
     return "{" + ",\n ".join(f"{json.dumps(k)}: {json.dumps(v)}" for k, v in document.items()) + "}\n"
 
 
 def query(rng: random.Random, *, holds: bool) -> dict:
-    """A network 3-4-4-2 on a box: its outputs minus what lies a quarter of their interval bounds above these, or what is false at a corner."""
+    """A network 3-4-4-2 on a box: its outputs minus what lies half the width of their interval bounds above these, or what is false at a corner."""
     low, high = [Fraction(-1)] * 3, [Fraction(1, 3), Fraction(1, 2), Fraction(1)]
     layers, ends, width = [], (low, high), 3
     point = low
@@ -55,11 +60,11 @@ def query(rng: random.Random, *, holds: bool) -> dict:
         ends = image(weight, bias, *ends)
         point = image(weight, bias, point, point)[0]
         if place < 2:
-            layers.append({"kind": "relu", "alpha": texts([Fraction(rng.randint(0, 4), 4) for _ in range(outputs)])})
+            layers.append({"kind": "relu", "alpha": texts([slope(lo, hi) for lo, hi in zip(*ends, strict=True)])})
             ends, point = (relu(ends[0]), relu(ends[1])), relu(point)
         width = outputs
     # What is claimed is below zero on all of the box; the false claim is not at its lower corner.
-    bias = [-(5 * high - low) / 4 for low, high in zip(*ends, strict=True)] if holds else [Fraction(1, 1000) - value for value in point]
+    bias = [-(3 * high - low) / 2 for low, high in zip(*ends, strict=True)] if holds else [Fraction(1, 1000) - value for value in point]
     return {
         "format": "crown_query_v1",
         "input_dim": 3,

@@ -74,13 +74,18 @@ fn monotonicity_is_decided_by_the_kernel() {
 #[test]
 fn leaves_are_bounded_afresh() {
     let (graph, property, leaves) = (read("graph.json"), read("property.json"), read("leaves.json"));
-    let given = Given { graph: named("graph.json", &graph), property: named("property.json", &property), ..Given::default() };
+    let given =
+        Given { graph: named("graph.json", &graph), property: named("property.json", &property), ..Given::default() };
     said(&leaves, &given, "s ACCEPTED unsat");
     let leaves = String::from_utf8(leaves).unwrap();
     // Whatever it says of its bounds, y does not lie above 1.
     let high = String::from_utf8(property.clone()).unwrap().replace("0.25", "1");
     let lying = leaves.replace("\"lb\": [1]", "\"lb\": [1000]");
-    said(lying.as_bytes(), &Given { property: named("property.json", high.as_bytes()), ..given }, "s REJECTED leaf.unproved");
+    said(
+        lying.as_bytes(),
+        &Given { property: named("property.json", high.as_bytes()), ..given },
+        "s REJECTED leaf.unproved",
+    );
     // One leaf for the whole square does not suffice.
     let root = r#"{"format":"abcrown_leaf_artifact_v0_1","input_dim":2,"root":{"lo":[-1,-1],"hi":[1,1]},
         "leaves":[{"lo":[-1,-1],"hi":[1,1],"lb":[1],"threshold":[0]}]}"#;
@@ -98,7 +103,11 @@ fn bounds_are_bound_to_a_graph_and_a_region() {
     let given = Given { graph: named("graph.json", &graph), ..Given::default() };
     said(&read("ibp.json"), &given, "s ACCEPTED bound");
     let ibp = String::from_utf8(read("ibp.json")).unwrap();
-    refused(ibp.replace("\"node_id\": 3", "\"node_id\": 2").as_bytes(), &given, "the result is of node 2, the outputs of the graph are [3]");
+    refused(
+        ibp.replace("\"node_id\": 3", "\"node_id\": 2").as_bytes(),
+        &given,
+        "the result is of node 2, the outputs of the graph are [3]",
+    );
     refused(ibp.replace("\"id\": 0", "\"id\": 1").as_bytes(), &given, "the box is of node 1");
     refused(&read("bound.json"), &given, "lacks the region of inputs (--region)");
     said(&read("bound.json"), &Given { region: named("region.json", &region), ..given }, "s ACCEPTED bound");
@@ -108,7 +117,8 @@ fn bounds_are_bound_to_a_graph_and_a_region() {
 fn margins_are_of_the_files_that_the_report_names() {
     let (report, weights, dataset) = (read("margin.json"), read("weights.json"), read("dataset.json"));
     let (weights, dataset) = (named("weights.json", &weights), named("dataset.json", &dataset));
-    let given = |example, claim| Given { weights, dataset, example: Some(example), claim: Some(claim), ..Given::default() };
+    let given =
+        |example, claim| Given { weights, dataset, example: Some(example), claim: Some(claim), ..Given::default() };
     said(&report, &given(7, MarginClaim::Bound), "s ACCEPTED bound");
     said(&report, &given(7, MarginClaim::Margin), "s ACCEPTED unsat");
     said(&report, &given(8, MarginClaim::Bound), "s ACCEPTED bound");
@@ -123,6 +133,14 @@ fn margins_are_of_the_files_that_the_report_names() {
     refused(&report, &given(6, MarginClaim::Bound), "the report has no example 6");
     let other = Given { dataset: weights, ..given(7, MarginClaim::Bound) };
     refused(&report, &other, "meta.dataset_sha256");
-    refused(text.replacen("\"label\": 0", "\"label\": 2", 1).as_bytes(), &given(7, MarginClaim::Bound), "example 7 has the label 2");
-    refused(&report, &Given::default(), "lacks the weights of the classifier (--weights), the points of the examples (--dataset), the id of one example (--example)");
+    refused(
+        text.replacen("\"label\": 0", "\"label\": 2", 1).as_bytes(),
+        &given(7, MarginClaim::Bound),
+        "example 7 has the label 2",
+    );
+    refused(
+        &report,
+        &Given::default(),
+        "lacks the weights of the classifier (--weights), the points of the examples (--dataset), the id of one example (--example)",
+    );
 }

@@ -70,13 +70,18 @@ fn one_edit_is_refused_with_its_place() {
         (LEAVES, r#""lb":[1]"#, r#""lb":[1,2]"#, "leaves[0].threshold"),
         (LEAVES, r#""witness_idx":0"#, r#""witness_idx":1"#, "leaves[0].witness_idx"),
         (LEAVES, r#""witness_idx":0"#, r#""witness_idx":-1"#, "leaves[0].witness_idx"),
-        (LEAVES, r#""root":{"lo":[-1,-1]"#, r#""root":{"lo":[-0.5,-1]"#, "the lower end of x[0] is -0.5 in the root box"),
+        (
+            LEAVES,
+            r#""root":{"lo":[-1,-1]"#,
+            r#""root":{"lo":[-0.5,-1]"#,
+            "the lower end of x[0] is -0.5 in the root box",
+        ),
         (LEAVES, r#""input_dim":2"#, r#""input_dim":3"#, "root.lo"),
         (LEAVES, r#""leaves":["#, r#""leaves":[],"more":["#, "more"),
         (IBP, r#""dim":2"#, r#""dim":3"#, "input_box.lo"),
         (IBP, r#""hi":[2.5]"#, r#""hi":[-2.5]"#, "result.hi[0]"),
         (IBP, r#""hi":[2.5]"#, r#""hi":["2.5x"]"#, "result.hi[0]"),
-        (IBP, r#""dim":1,"lo":[-2],"hi":[2.5]"#, r#""dim":2,"lo":[-2,0],"hi":[2.5,1]"#, "widths"),
+        (IBP, r#""dim":1,"lo":[-2],"hi":[2.5]"#, r#""dim":2,"lo":[-2,0],"hi":[2.5,1]"#, "the property has 2 output variables and the network 1"),
         (IBP, r#""graph":"g""#, r#""graph":7"#, "graph"),
     ];
     for (artifact, old, new, text) in cases {

@@ -15,7 +15,10 @@ fn root() -> PathBuf {
 /// The rows of the table: by the name of a file what it is, what becomes of it, and why.
 fn table() -> BTreeMap<String, [String; 3]> {
     let text = fs::read_to_string(root().join("docs/torchlean.md")).unwrap();
-    let rows = text.lines().filter_map(|line| line.strip_prefix("| `")?.strip_suffix(" |")).filter(|row| row.contains(".json` |"));
+    let rows = text
+        .lines()
+        .filter_map(|line| line.strip_prefix("| `")?.strip_suffix(" |"))
+        .filter(|row| row.contains(".json` |"));
     rows.map(|row| {
         let cells: Vec<&str> = row.split(" | ").collect();
         let [name, what, outcome, reason] = cells.as_slice() else { panic!("{row}") };
@@ -53,7 +56,8 @@ fn every_sample_has_the_outcome_of_its_row() {
             assert_eq!(name, "INDEX.md");
             continue;
         }
-        let [what, outcome, reason] = rows.remove(&name).unwrap_or_else(|| panic!("{name} has no row in docs/torchlean.md"));
+        let [what, outcome, reason] =
+            rows.remove(&name).unwrap_or_else(|| panic!("{name} has no row in docs/torchlean.md"));
         let bytes = fs::read(&path).unwrap();
         match convert((&name, &bytes), &Given::default(), &Limits::default()) {
             Ok(imported) => {
