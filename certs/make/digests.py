@@ -116,7 +116,7 @@ def graph_digest(graph: dict) -> str:
     return digest("graph", u64(graph["input_id"]), listing(map(u64, output_ids(graph))), listing(nodes))
 
 
-def flat(values: list | float) -> list[float]:
+def flat(values: list | float | str) -> list:
     """The numbers of a nested array, row by row."""
     return [x for value in values for x in flat(value)] if isinstance(values, list) else [values]
 
@@ -130,10 +130,13 @@ def payload_digest(graph: dict, tensors: dict[str, Tensor]) -> str:
     for place, node in enumerate(graph["nodes"]):
         for field, extents in FIELDS.get(node["kind"], {}).items():
             if field in node:
-                values = [float(value) for value in flat(node[field])]
-                data = struct.pack(f"<{len(values)}d", *values)
-                entries[place, field] = Tensor("F64", extents(node, parent_shape(node, graph["nodes"])), data)
-    types = {"F32": "binary32", "F64": "binary64"}
+                values = flat(node[field])
+                if values and all(isinstance(value, str) for value in values):
+                    dtype, data = "exact", b"".join(rational(number(value)) for value in values)
+                else:
+                    dtype, data = "F64", struct.pack(f"<{len(values)}d", *map(float, values))
+                entries[place, field] = Tensor(dtype, extents(node, parent_shape(node, graph["nodes"])), data)
+    types = {"F32": "binary32", "F64": "binary64", "exact": "exact"}
     return digest(
         "payload",
         listing(
@@ -423,11 +426,10 @@ def bundle_claim(folder: Path) -> str:
     return claim_digest(manifest["kind"], proposition, computed)
 
 
-def graph_claim(path: Path) -> str:
-    """The claim digest of a graph with its numbers in the nodes."""
-    graph = json.loads(path.read_bytes())
+def graph_claim(graph: dict, kind: str, proposition: str) -> str:
+    """The claim digest of a claim about a graph with its numbers in the nodes."""
     digests = {"graph": graph_digest(graph), "payload": payload_digest(graph, {})}
-    return claim_digest("graph", "well-shaped", digests)
+    return claim_digest(kind, proposition, digests)
 
 
 # ---- enclosures ----
@@ -470,8 +472,14 @@ def enclosure_claim(path: Path) -> str:
 
 def document_claim(path: Path) -> str:
     """The claim digest of a claim in one document."""
-    enclosure = json.loads(path.read_bytes()).get("format") == "certkern.enclosure.v1"
-    return enclosure_claim(path) if enclosure else graph_claim(path)
+    document = json.loads(path.read_bytes())
+    match document.get("format"):
+        case "certkern.enclosure.v1":
+            return enclosure_claim(path)
+        case "certkern.monotone.v1":
+            return graph_claim(document["graph"], "monotone", "monotone")
+        case _:
+            return graph_claim(document, "graph", "well-shaped")
 
 
 def main(cases: list[Path]) -> None:

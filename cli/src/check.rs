@@ -98,7 +98,7 @@ impl Check {
         let limits = Limits::default();
         let start = Instant::now();
         let own = self.clone();
-        let tell = move |verdict| own.presentation.tell(&own.outcome(verdict, Texts::new(), start));
+        let tell = move |verdict| own.presentation.tell(&own.outcome(verdict, Texts::new(), String::new(), start));
         let watch = self.budget.watch(tell)?;
         let reading = Progress::start("reading");
         let sources = self.read(&limits);
@@ -112,18 +112,24 @@ impl Check {
             Err(rejection) => (Verdict::Rejected(rejection.clone()), Texts::new()),
         };
         drop(watch);
-        self.presentation.tell(&self.outcome(verdict, texts, start))
+        let way_out = match (&sources, &verdict) {
+            (Ok(Read { input: Input::File(bytes), .. }), Verdict::Rejected(_)) => {
+                crate::import::torchlean::way_out(bytes, &limits)
+            }
+            _ => String::new(),
+        };
+        self.presentation.tell(&self.outcome(verdict, texts, way_out, start))
     }
 
-    /// A verdict with what is said around it.
-    fn outcome<'a>(&self, verdict: Verdict, texts: Texts<'a>, start: Instant) -> Outcome<'a> {
+    /// A verdict with what is said around it; `text` comes after the kernel's report.
+    fn outcome<'a>(&self, verdict: Verdict, texts: Texts<'a>, text: String, start: Instant) -> Outcome<'a> {
         let shown = |path: &Path| path.display().to_string();
         Outcome {
             command: "check",
             verdict,
             texts,
             unnamed: shown(&self.input),
-            text: String::new(),
+            text,
             members: vec![
                 ("input", json!(shown(&self.input))),
                 ("onnx", json!(self.onnx.as_deref().map(shown))),

@@ -46,6 +46,7 @@ Examples:
   certkern eval net.onnx --at point.json
   certkern oracle query.json
   certkern import abcrown dump/ --onnx net.onnx --property spec.vnnlib -o bundle
+  certkern import torchlean query.json -o bundle
   certkern import onnx net.onnx -o net
   certkern export torch net/graph.json net/payload.safetensors -o model
   certkern digest bundle/

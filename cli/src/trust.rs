@@ -37,6 +37,8 @@ pub(crate) enum Kind {
     Bound,
     /// The values of nodes lie within bounds
     Nodes,
+    /// A network falls in no input
+    Monotone,
     /// A point at which a network reaches an unsafe set
     Witness,
     /// Values of expressions lie in balls
@@ -66,7 +68,7 @@ const LAYERS: &[Layer] = &[
         paths: &["kernel/core/src/filter", "kernel/core/src/rules/filter"],
         of: |kind| match kind {
             Kind::Leaves | Kind::Bound | Kind::Nodes => Some("not with --arith exact"),
-            Kind::Graph | Kind::Witness | Kind::Enclosure => None,
+            Kind::Graph | Kind::Monotone | Kind::Witness | Kind::Enclosure => None,
         },
     },
     Layer {
@@ -82,6 +84,7 @@ const LAYERS: &[Layer] = &[
                 Some("where the graph has functions beside relu")
             }
             Kind::Enclosure => Some(""),
+            Kind::Monotone => Some("names and domains alone"),
             Kind::Graph => None,
         },
     },
@@ -91,6 +94,7 @@ const LAYERS: &[Layer] = &[
         of: |kind| match kind {
             Kind::Graph | Kind::Enclosure => Some("numbers alone"),
             Kind::Leaves | Kind::Bound | Kind::Nodes | Kind::Witness => Some(""),
+            Kind::Monotone => Some("numbers, programs, and the one rule"),
         },
     },
     Layer {
@@ -98,7 +102,9 @@ const LAYERS: &[Layer] = &[
         paths: &["kernel/graph/src"],
         of: |kind| match kind {
             Kind::Graph => Some("shape rules, not meanings"),
-            Kind::Leaves | Kind::Bound | Kind::Nodes | Kind::Witness => Some("of the operators those of the graph"),
+            Kind::Leaves | Kind::Bound | Kind::Nodes | Kind::Monotone | Kind::Witness => {
+                Some("of the operators those of the graph")
+            }
             Kind::Enclosure => None,
         },
     },

@@ -118,6 +118,11 @@ pub(crate) fn shown(value: &Rational) -> String {
 /// The proposition in words and symbols.
 fn statement(theorem: &Theorem) -> String {
     match theorem.subject() {
+        Subject::Graph { .. } if theorem.proposition() == Proposition::Monotone => {
+            "For all x ≤ x′ in every coordinate, F(x) and F(x′) are defined and F(x) ≤ F(x′) in every coordinate, \
+             where F is the meaning of the graph with this payload in real arithmetic."
+                .to_owned()
+        }
         Subject::Graph { nodes, input, outputs, .. } => {
             let outputs: Vec<String> = outputs.iter().map(ToString::to_string).collect();
             format!("The graph is well-shaped: nodes={nodes}, input={input}, outputs=#[{}].", outputs.join(", "))
@@ -195,6 +200,10 @@ fn items(theorem: &Theorem) -> Vec<Item> {
     }
     match theorem.proposition() {
         Proposition::WellShaped => {}
+        Proposition::Monotone => {
+            let text = "by the signs of all coefficients, functions that rise everywhere and maxima";
+            items.push(item("signs", Evidence::Proved, text));
+        }
         Proposition::Unsat | Proposition::Bound | Proposition::Nodes => {
             items.push(item(
                 "coverage",
@@ -258,7 +267,7 @@ fn assumptions(theorem: &Theorem) -> Vec<Assumption> {
         );
         list.push(Assumption { name: "probes", evidence: Evidence::Compared, text: text.into() });
     }
-    if let Subject::Problem { nonempty, outside, .. } = theorem.subject() {
+    if matches!(theorem.subject(), Subject::Problem { .. }) {
         let property = match theorem.specification() {
             Evidence::Compared => {
                 "region and unsafe set are the user's property: the file was read afresh and gave the same"
@@ -266,6 +275,8 @@ fn assumptions(theorem: &Theorem) -> Vec<Assumption> {
             _ => "region and unsafe set are the user's property (give --property to compare)",
         };
         list.push(assume("property", theorem.specification(), property));
+    }
+    if !matches!(theorem.proposition(), Proposition::WellShaped | Proposition::Enclosure) {
         list.push(assume(
             "real-arithmetic",
             Evidence::Assumed,
@@ -276,6 +287,8 @@ fn assumptions(theorem: &Theorem) -> Vec<Assumption> {
             Evidence::Assumed,
             "what lies outside the graph (normalisation, quantisation, argmax) is not part of the proposition",
         ));
+    }
+    if let Subject::Problem { nonempty, outside, .. } = theorem.subject() {
         let outside = outside.iter().map(|text| ("outside", Evidence::Assumed, text.clone().into()));
         list.extend(outside.map(|(name, evidence, text)| Assumption { name, evidence, text }));
         if !nonempty {

@@ -3,7 +3,7 @@
 use crate::documents::{Claimed, Digests, Documents};
 use crate::report::{Count, Evidence, shown};
 use certkern_core::property::{NormBall, Property, Within};
-use certkern_core::rules::{ClaimedBall, Enclosure, Judgement, Problem, Statement};
+use certkern_core::rules::{self, ClaimedBall, Enclosure, Judgement, Problem, Statement};
 use certkern_graph::Graph;
 use certkern_wire::digest::{self, AnswerDigest, ClaimDigest, GraphDigest, PayloadDigest, QueryDigest};
 use certkern_wire::reason::{Reason, Rejection, Role};
@@ -24,6 +24,8 @@ pub enum Proposition {
     Sat,
     /// For every choice of numbers from the intervals of a query, its values are defined and lie in the balls of the answer.
     Enclosure,
+    /// For all `x ≤ x′` in ℝⁿ, coordinate by coordinate, `F(x)` and `F(x′)` are defined and `F(x) ≤ F(x′)`.
+    Monotone,
 }
 
 impl Proposition {
@@ -37,6 +39,7 @@ impl Proposition {
             Self::Nodes => "nodes",
             Self::Sat => "sat",
             Self::Enclosure => "enclosure",
+            Self::Monotone => "monotone",
         }
     }
 }
@@ -132,7 +135,21 @@ impl Theorem {
 
     /// The theorem that a graph is well-shaped: a [`Graph`] cannot exist otherwise.
     pub fn well_shaped(graph: &Graph) -> Self {
-        let (kind, proposition) = ("graph", Proposition::WellShaped);
+        Self::of_graph("graph", Proposition::WellShaped, graph)
+    }
+
+    /// The theorem that a graph is nondecreasing in every input.
+    ///
+    /// # Errors
+    /// `monotone.unproved`, and what [`Graph::lower`] refuses.
+    pub fn monotone(graph: &Graph) -> Result<Self, Rejection> {
+        let program = graph.lower()?.program;
+        rules::monotone(&program).map_err(|(node, coordinate)| Reason::MonotoneUnproved(node, coordinate))?;
+        Ok(Self::of_graph("monotone", Proposition::Monotone, graph))
+    }
+
+    /// A theorem about a graph alone.
+    fn of_graph(kind: &'static str, proposition: Proposition, graph: &Graph) -> Self {
         let (digest, payload) = (graph.digest(), graph.payload_digest());
         let claim = digest::claim_digest(kind, proposition.name(), &[digest.bytes(), payload.bytes()]);
         let subject = Subject::Graph {

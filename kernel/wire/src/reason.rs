@@ -321,6 +321,8 @@ pub enum Reason {
         /// The operation of the node.
         operation: String,
     },
+    /// `monotone.unproved`: this value of the lowered program is not shown, in this coordinate, to be nondecreasing in every input.
+    MonotoneUnproved(usize, usize),
     /// `limit.<name>`: a named budget was exceeded.
     Limit {
         /// The name of the budget.
@@ -551,6 +553,7 @@ impl Reason {
             Self::EnclosureRefuted { .. } => "enclosure.refuted",
             Self::EnclosureUnproved(_) => "enclosure.unproved",
             Self::EnclosureUndefined { .. } => "enclosure.undefined",
+            Self::MonotoneUnproved(..) => "monotone.unproved",
             Self::Limit { name, .. } => return format!("limit.{name}"),
             Self::Internal(_) => "internal",
         };
@@ -565,7 +568,7 @@ impl Reason {
             Self::DomainUnproved { .. } | Self::EnclosureUnproved(_) | Self::EnclosureUndefined { .. } => {
                 Class::Unproved
             }
-            Self::WitnessUndecided(_) => Class::Unproved,
+            Self::WitnessUndecided(_) | Self::MonotoneUnproved(..) => Class::Unproved,
             Self::EnclosureRefuted { .. } => Class::Refuted,
             Self::Limit { .. } => Class::Limit,
             Self::Internal(_) => Class::Internal,

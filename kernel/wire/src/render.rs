@@ -257,6 +257,12 @@ impl Reason {
             Self::EnclosureUndefined { index, operation } => {
                 write!(f, "value {index} is not shown to be defined: `{}` of this argument", s(operation))
             }
+            Self::MonotoneUnproved(node, coordinate) => {
+                write!(
+                    f,
+                    "value {node} of the lowered network is not shown to be nondecreasing in every input, at coordinate {coordinate}"
+                )
+            }
             Self::Limit { name, limit } => {
                 write!(
                     f,

@@ -22,8 +22,10 @@ mod problem;
 mod relu_tree;
 mod tree;
 
+pub use box_tree::{BoxFault, BoxRegion};
 pub use bundle::{Bundle, write};
-pub use error::{BoxRegion, ConvertError, Path, SplitLiteral};
+pub use error::{ConvertError, Path, SplitLiteral};
+pub use problem::rounds_to;
 
 use certkern_graph::Graph;
 use certkern_onnx::write_safetensors;
@@ -107,7 +109,23 @@ pub fn convert(
     Ok(Bundle { files })
 }
 
+/// `cert.json` and `cert.safetensors` for leaves that are boxes, of which nothing else is known: one tree, whose leaves get bounds of their own, for all of a number of disjuncts. `boxes` are
+/// lower and upper corners, one after the other, which are to tile the box `root` of the input node `input`.
+///
+/// # Errors
+/// Why the boxes are not the leaves of a tree.
+pub fn certificate_of_boxes(
+    boxes: (&[f64], &[f64]),
+    root: (&[f64], &[f64]),
+    input: usize,
+    disjuncts: usize,
+) -> Result<(Vec<u8>, Vec<u8>), BoxFault> {
+    let certificate = certificate::of_boxes(boxes, root, input, disjuncts)?;
+    Ok((certificate.document, write_safetensors(&certificate.tensors)))
+}
+
 /// The SHA-256 of some bytes in hexadecimal digits.
-fn hex_sha256(bytes: &[u8]) -> String {
+#[must_use]
+pub fn hex_sha256(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }

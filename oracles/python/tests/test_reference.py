@@ -54,11 +54,13 @@ UNKNOWN = kinds(json.loads((ROOT / "schemas/graph.schema.json").read_text())) - 
 
 
 def unknown_operator(path):
-    """The first operator of a graph that the reference does not know; `None` if it knows all, or if there is no graph to be read."""
+    """The first operator of a graph that the reference does not know, or exact numbers; `None` if it knows all, or if there is no graph to be read."""
     try:
         document = json.loads((path / "graph.json" if path.is_dir() else path).read_bytes())
+        if any(isinstance(node.get("bias"), list) and isinstance(node["bias"][0], str) for node in document["nodes"]):
+            return "exact numbers"
         return next((node["kind"] for node in document["nodes"] if node["kind"] in UNKNOWN), None)
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError):
         return None
 
 
@@ -92,10 +94,11 @@ def rejected_cases():
 
 
 def is_beyond(path):
-    """Whether a case is of a kind that the reference does not know: enclosures, bounds."""
+    """Whether a case is of a kind that the reference does not know: enclosures, bounds, monotonicity."""
     file = path if path.is_file() else path / "bundle.json"
     document = file.read_bytes() if file.is_file() else b""
-    return any(mark in document for mark in (b'"certkern.enclosure.v1"', b'"torchlean.bound.v1"', b'"kind": "bound"'))
+    marks = (b'"certkern.enclosure.v1"', b'"certkern.monotone.v1"', b'"torchlean.bound.v1"', b'"kind": "bound"')
+    return any(mark in document for mark in marks)
 
 
 class Corpus(unittest.TestCase):

@@ -82,7 +82,7 @@ def documents(case):
     """(schema, document) for each JSON file of a case: a graph, or a bundle of the kind and with the files that its manifest names."""
     if case.is_file():
         document = json.loads(case.read_text())
-        formats = {"certkern.enclosure.v1": "enclosure", "torchlean.bound.v1": "bound"}
+        formats = {"certkern.enclosure.v1": "enclosure", "certkern.monotone.v1": "monotone", "torchlean.bound.v1": "bound"}
         yield formats.get(document.get("format") if isinstance(document, dict) else None, "graph"), document
         return
     manifest = json.loads((case / "bundle.json").read_text())
@@ -110,7 +110,7 @@ class Schemas(unittest.TestCase):
     def test_schemas_are_good_and_their_examples_too(self):
         self.assertEqual(
             sorted(SCHEMAS),
-            ["abdump-0", "bound", "bundle", "counterexample", "enclosure", "enclosure-answer", "enclosure-query", "graph", "leaves", "probe", "property", "region", "report", "witness"],
+            ["abdump-0", "bound", "bundle", "counterexample", "enclosure", "enclosure-answer", "enclosure-query", "graph", "leaves", "monotone", "probe", "property", "region", "report", "witness"],
         )
         for name, schema in SCHEMAS.items():
             with self.subTest(schema=name):

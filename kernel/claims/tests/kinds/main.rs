@@ -2,6 +2,7 @@
 
 mod enclosure;
 mod leaves;
+mod monotone;
 mod parts;
 mod support;
 mod witness;

@@ -16,6 +16,7 @@
 //! | CASES | [`Judgement::cases`] | every disjunct empty on the whole region, DOMAIN → unsat |
 //! | WITNESS | [`Judgement::witness`] | a point of the region, which is a box, with its outputs, exact or in balls that decide, in a disjunct → sat |
 //! | ENCLOSE | [`Enclosure::prove`] | the kernel's own range of each expression lies in the ball claimed → the values are defined and lie there |
+//! | MONOTONE | [`monotone`] | signs of coefficients, functions that rise everywhere, maxima → the program is defined everywhere and nondecreasing in every input |
 //!
 //! DOMAIN: interval bounds on the whole region have shown that every function is defined on its arguments before any rule or literal uses a node: each maker of a root scope
 //! asks for it, and CASES again. So a point where a value is undefined lies in no region, and no half of a split loses it. ENCLOSE shows of every node that it is defined.
@@ -27,6 +28,7 @@ mod filter;
 mod ibp;
 mod judgement;
 mod lines;
+mod monotone;
 mod planes;
 mod problem;
 mod quotient;
@@ -40,6 +42,7 @@ pub use back::{Multipliers, Slopes};
 pub use enclose::{ClaimedBall, Enclosure, Scaled, Unenclosed};
 pub use filter::{Attempt, Filter, FilterScope, NodeSlopes};
 pub use judgement::{Judgement, Statement};
+pub use monotone::monotone;
 pub use problem::Problem;
 pub use scope::{Literal, Scope, Side};
 pub use witness::Standing;
