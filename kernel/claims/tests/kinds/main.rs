@@ -2,6 +2,7 @@
 
 mod enclosure;
 mod leaves;
+mod nodes;
 mod parts;
 mod support;
 mod witness;
