@@ -75,7 +75,9 @@ fn a_root_that_is_no_dyadic_is_not_below_the_true_one() {
         Rational::new(text.parse().unwrap(), scale)
     };
     let within = || ball(Norm::Two, &[0, 0], q(1, 1));
-    assert!(!below(&net, within(), digits("1414213562373095048801688724209"), true), "cut off");
+    // Cut off so far down that a root of 128 bits, rounded down, would be below it.
+    let cut = digits("1414213562373095048801688724209698078569671875376948073176679");
+    assert!(!below(&net, within(), cut, true), "cut off");
     assert!(below(&net, within(), digits("1414213562373095048801688724210"), true), "rounded up");
 }
 
