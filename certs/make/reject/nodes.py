@@ -63,6 +63,8 @@ def listings(make: Maker) -> None:
     listing("json.number", "node_named", '"id": 3', '"id": -3', "an id below zero")
     listing("json.type", "bounds_null", '{"lo": [-0.5, -1], "hi": [1.2071067811865476, 1]}', "null", "no bounds, as in a transcript")
     listing("bundle.format", "nodes_v2", "nodes.v1", "nodes.v2", "another version of the bounds")
+    args = ("--property", "certs/dumps/small_relu/property.vnnlib")
+    make.files("bundle.format", "nodes_property", DISK, {}, "against a property of the outputs, which it is not about", args=args)
     make.text("json.missing-key", "nodes_without_region", DISK, "bundle.json", '"region": "region.json",', "", "no region")
     make.text("tree.malformed", "nodes_trees", DISK, "cert.json", "[0, 0, 0, 0]", "[0, 0, 0]", "one tree less than bounds", again=True)
 

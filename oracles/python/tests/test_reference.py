@@ -94,10 +94,10 @@ def rejected_cases():
 
 
 def is_beyond(path):
-    """Whether a case is of a kind that the reference does not know: enclosures, bounds, monotonicity."""
+    """Whether a case is of a kind that the reference does not know: enclosures, bounds of outputs or of nodes, monotonicity."""
     file = path if path.is_file() else path / "bundle.json"
     document = file.read_bytes() if file.is_file() else b""
-    marks = (b'"certkern.enclosure.v1"', b'"certkern.monotone.v1"', b'"torchlean.bound.v1"', b'"kind": "bound"')
+    marks = (b'"certkern.enclosure.v1"', b'"certkern.monotone.v1"', b'"torchlean.bound.v1"', b'"kind": "bound"', b'"kind": "nodes"')
     return any(mark in document for mark in marks)
 
 

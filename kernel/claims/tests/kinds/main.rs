@@ -3,6 +3,7 @@
 mod enclosure;
 mod leaves;
 mod monotone;
+mod nodes;
 mod parts;
 mod support;
 mod witness;
