@@ -46,8 +46,9 @@ fn field(node: &Node, name: &str) -> Vec<f64> {
     node.payload().find(|(own, _)| *own == name).map(|(_, tensor)| numbers(tensor)).unwrap_or_default()
 }
 
-/// `exp(x_i − m)/Σ exp(x_j − m)` with the greatest `m`. Each power is off by a relative `(m − x)·u`, what the difference is rounded by, and 8 u of its own; so is their sum, by
-/// the mean of that with the weights `y`, and by n − 1 roundings; the quotient is rounded once, or twice as a product with the reciprocal.
+/// `exp(x_i − m)/Σ exp(x_j − m)` with the greatest `m`. Each power is off by a relative `(m − x)·u`, what the difference is rounded by, and 8 u of
+/// its own; so is their sum, by the mean of that with the weights `y`, and by n − 1 roundings; the quotient is rounded once, or twice as a product
+/// with the reciprocal.
 fn softmax(node: &Node, x: &Known<'_>, y: &[f64], errors: &[f64]) -> Vec<f64> {
     let (shape, axis) = (node.shape(), number(node, "axis"));
     let mask = field(node, "mask");
@@ -67,8 +68,8 @@ fn softmax(node: &Node, x: &Known<'_>, y: &[f64], errors: &[f64]) -> Vec<f64> {
     rounded
 }
 
-/// `(x − m)·r·γ + β` or `(x·r − m·r)·γ + β`, with a variance by Welford's recurrence, which is off by a relative `n·u·√(1 + m²/v)` (Chan, Golub and LeVeque 1983), half of
-/// which reaches `r = 1/√(v + ε)`.
+/// `(x − m)·r·γ + β` or `(x·r − m·r)·γ + β`, with a variance by Welford's recurrence, which is off by a relative `n·u·√(1 + m²/v)` (Chan, Golub and
+/// LeVeque 1983), half of which reaches `r = 1/√(v + ε)`.
 fn layer_norm(node: &Node, x: &Known<'_>, y: &[f64]) -> Vec<f64> {
     let (gamma, beta, eps) = (field(node, "gamma"), field(node, "beta"), field(node, "eps"));
     let (length, eps) = (gamma.len(), eps.first().copied().unwrap_or(0.0));
