@@ -1,7 +1,9 @@
 //! `certkern check`: the kernel's verdict on a certificate, and where the user gives them, the comparison with the user's own files.
 
+use crate::budget::Budget;
 use crate::failure::Failure;
-use crate::input::{self, Folder, Input, Named};
+use crate::folder::Folder;
+use crate::input::{self, Input, Named};
 use crate::outcome::{Outcome, Presentation};
 use crate::own_files::OwnFiles;
 use crate::parts;
@@ -42,10 +44,13 @@ Outputs that no run of the graph in that format can give, in whatever order it s
 With --arith auto every leaf is first tried in binary64, each rounding charged to its bound, and what that does
 not close is decided in exact numbers; the report counts both and says what is assumed of the floating-point
 unit. With --arith exact no floating-point unit is trusted. Verdict, claim digest and report do not depend on
---jobs; the hints are read while they are used and do not lie in memory.";
+--jobs; the hints are read while they are used and do not lie in memory.
+
+With --max-memory and --max-time a watch looks every 5 ms what this process holds and how long it has run,
+and ends it with `s LIMIT memory` or `s LIMIT time`: never with another verdict.";
 
 /// The arguments of `certkern check`.
-#[derive(clap::Args)]
+#[derive(Clone, clap::Args)]
 pub(crate) struct Check {
     /// A bundle (a folder), or a graph or an enclosure in one JSON document
     #[arg(value_name = "BUNDLE|FILE")]
@@ -65,6 +70,8 @@ pub(crate) struct Check {
     /// Threads to check on [default: one for each processor]
     #[arg(long, value_name = "N")]
     jobs: Option<NonZeroUsize>,
+    #[command(flatten)]
+    budget: Budget,
     #[command(flatten)]
     presentation: Presentation,
 }
@@ -90,6 +97,9 @@ impl Check {
         self.presentation.check(&self.paths())?;
         let limits = Limits::default();
         let start = Instant::now();
+        let own = self.clone();
+        let tell = move |verdict| own.presentation.tell(&own.outcome(verdict, Texts::new(), start));
+        let watch = self.budget.watch(tell)?;
         let reading = Progress::start("reading");
         let sources = self.read(&limits);
         drop(reading);
@@ -101,8 +111,14 @@ impl Check {
             Ok(sources) => (self.verdict(sources, &limits)?, sources.texts()),
             Err(rejection) => (Verdict::Rejected(rejection.clone()), Texts::new()),
         };
+        drop(watch);
+        self.presentation.tell(&self.outcome(verdict, texts, start))
+    }
+
+    /// A verdict with what is said around it.
+    fn outcome<'a>(&self, verdict: Verdict, texts: Texts<'a>, start: Instant) -> Outcome<'a> {
         let shown = |path: &Path| path.display().to_string();
-        let outcome = Outcome {
+        Outcome {
             command: "check",
             verdict,
             texts,
@@ -115,8 +131,7 @@ impl Check {
                 ("probes", json!(self.probe.iter().map(|path| shown(path)).collect::<Vec<_>>())),
             ],
             seconds: start.elapsed().as_secs_f64(),
-        };
-        self.presentation.tell(&outcome)
+        }
     }
 
     /// The files that are read.

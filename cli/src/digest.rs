@@ -2,7 +2,8 @@
 
 use crate::Format;
 use crate::failure::Failure;
-use crate::input::{self, Folder, Input, MANIFEST, Named};
+use crate::folder::{self, Folder, MANIFEST};
+use crate::input::{self, Input, Named};
 use crate::output;
 use crate::streamed::Streamed;
 use certkern_graph::Graph;
@@ -105,7 +106,7 @@ impl Documents {
     fn of_bundle(Folder { mut files, mut streamed }: Folder, limits: &Limits) -> Result<Self, Failure> {
         let manifest =
             files.remove(MANIFEST).ok_or_else(|| Failure::Usage("the folder has no bundle.json".to_owned()))?;
-        let named = |role| input::named_in(&manifest, role, limits).map_err(|rejection| rejection.in_file(MANIFEST));
+        let named = |role| folder::named_in(&manifest, role, limits).map_err(|rejection| rejection.in_file(MANIFEST));
         let missing =
             |name: &str, role: &str| Failure::Usage(format!("the bundle has no file {name:?} for its {role}"));
         let mut take = |role| -> Result<_, Failure> {
@@ -163,7 +164,10 @@ impl Documents {
             (None, None) => None,
         };
         let property = match (&self.property, &self.bounds) {
-            (Some((name, bytes)), _) => Some(certkern_claims::read_property(name, bytes, limits)?),
+            (Some((name, bytes)), _) => {
+                let network = graph.as_ref().map(Graph::interface);
+                Some(certkern_claims::read_property_about(name, bytes, network.as_deref(), limits)?)
+            }
             (None, Some(((region, ends), (name, bytes)))) => {
                 let (ends, bounds) = certkern_claims::read_bounds((region, ends), (name, bytes), limits)?;
                 Some(bound::outside(ends, &bounds))

@@ -1,11 +1,13 @@
 //! The binary `certkern`: arguments, files, progress, printing, exit codes. What is true is decided in the kernel; here it is printed.
 
+mod budget;
 mod check;
 mod decimal;
 mod digest;
 mod eval;
 mod export;
 mod failure;
+mod folder;
 mod import;
 mod input;
 mod network;
@@ -18,6 +20,7 @@ mod probes;
 mod progress;
 mod source;
 mod streamed;
+mod trust;
 mod witness;
 
 use clap::{Parser, Subcommand, ValueEnum};
@@ -45,7 +48,8 @@ Examples:
   certkern import abcrown dump/ --onnx net.onnx --property spec.vnnlib -o bundle
   certkern import onnx net.onnx -o net
   certkern export torch net/graph.json net/payload.safetensors -o model
-  certkern digest bundle/";
+  certkern digest bundle/
+  certkern trust leaves";
 
 /// Checks certificates about neural networks and real functions in arithmetic that cannot lie.
 #[derive(Parser)]
@@ -78,6 +82,9 @@ enum Command {
     /// Print the digests of documents, computed from their bytes
     #[command(after_help = format!("{}\n\n{EXIT_CODES}", digest::HELP))]
     Digest(digest::Digest),
+    /// Print what a verdict of a kind rests on, with lines of code
+    #[command(after_help = trust::HELP)]
+    Trust(trust::Trust),
 }
 
 /// How a result is printed.
@@ -107,6 +114,7 @@ fn main() -> ExitCode {
         Command::Import(import) => import.run(),
         Command::Export(export) => export.run(),
         Command::Digest(digest) => digest.run(),
+        Command::Trust(trust) => trust.run(),
     }))
 }
 

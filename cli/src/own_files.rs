@@ -33,7 +33,7 @@ impl OwnFiles {
             theorem = theorem.compared_with_model(&graph.map_err(|rejection| rejection.in_file(name))?, name)?;
         }
         if let Some((name, bytes)) = &self.property {
-            let property = certkern_claims::read_property(name, bytes, limits)?;
+            let property = certkern_claims::read_property_about(name, bytes, theorem.interface(), limits)?;
             theorem = theorem.compared_with_property(&property, name)?;
         }
         Ok(theorem)

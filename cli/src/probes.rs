@@ -1,6 +1,7 @@
 //! Probes: outputs that the user's own network gave in floats, compared with what a theorem is about.
 
-use crate::input::{self, Folder, Input, MANIFEST, Named};
+use crate::folder::{self, Folder, MANIFEST};
+use crate::input::{Input, Named};
 use certkern_cudakern::{Difference, Probe};
 use certkern_graph::Graph;
 use certkern_seal::{Theorem, Verdict};
@@ -51,7 +52,7 @@ fn graph(input: &Input, limits: &Limits) -> Result<Graph, Rejection> {
     };
     let missing = || Rejection::from(Reason::Internal("an accepted bundle without a file"));
     let manifest = files.get(MANIFEST).ok_or_else(missing)?;
-    let [graph, payload] = ["graph", "payload"].map(|role| input::named_in(manifest, role, limits));
+    let [graph, payload] = ["graph", "payload"].map(|role| folder::named_in(manifest, role, limits));
     let (graph, payload) = (graph?, payload?);
     let payload: &dyn Source = match (streamed.get(&payload), files.get(&payload)) {
         (Some(file), _) => file,

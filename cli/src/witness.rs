@@ -139,7 +139,8 @@ impl Sources {
         let ((graph, bytes), (_, payload)) = (&self.network.graph, &self.network.payload);
         let graph = Graph::read(bytes, Some(payload), limits).map_err(|rejection| rejection.in_file(graph))?;
         let (name, bytes) = &self.property;
-        let property = certkern_claims::read_property(name, bytes, limits)?;
+        let network = Some(graph.interface());
+        let property = certkern_claims::read_property_about(name, bytes, network.as_deref(), limits)?;
         let documents = Documents::new(graph, property).map_err(|rejection| rejection.in_file(name))?;
         let (name, bytes) = &self.counterexample;
         let refused = |error| Failure::Import(format!("{name}: {error}"));

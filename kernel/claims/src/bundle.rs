@@ -76,7 +76,7 @@ pub(crate) fn open<'a>(
     let graph = graph.map_err(|rejection| named_payload(rejection, &manifest.payload).in_file(&manifest.graph))?;
     let documents = match &manifest.specification {
         Specification::Property(name) => {
-            let property = read_property(name, file(files, name)?, limits)?;
+            let property = read_property_about(name, file(files, name)?, Some(&graph.interface()), limits)?;
             Documents::new(graph, property).map_err(|rejection| rejection.in_file(name))?
         }
         Specification::Bounds { region: name, bounds } => {
@@ -115,7 +115,21 @@ fn named_payload(rejection: Rejection, name: &str) -> Rejection {
 /// # Errors
 /// What the reader refuses, with the name as the file of each fault.
 pub fn read_property(name: &str, bytes: &[u8], limits: &Limits) -> Result<Property, Rejection> {
-    let parsed = if name.ends_with(".json") { property::parse(bytes, limits) } else { vnnlib::parse(bytes, limits) };
+    read_property_about(name, bytes, None, limits)
+}
+
+/// Reads a property of a network with these shapes, as [`vnnlib::parse_about`] does; JSON has none to compare.
+///
+/// # Errors
+/// As for [`read_property`].
+pub fn read_property_about(
+    name: &str,
+    bytes: &[u8],
+    network: Option<&[Vec<usize>]>,
+    limits: &Limits,
+) -> Result<Property, Rejection> {
+    let json = name.ends_with(".json");
+    let parsed = if json { property::parse(bytes, limits) } else { vnnlib::parse_about(bytes, network, limits) };
     parsed.map_err(|rejection| rejection.in_file(name))
 }
 

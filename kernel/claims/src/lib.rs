@@ -60,7 +60,7 @@ mod leaves;
 mod opened;
 mod witness;
 
-pub use bundle::{Files, Sources, read_bounds, read_property};
+pub use bundle::{Files, Sources, read_bounds, read_property, read_property_about};
 pub use enclosure::enclosure_digests;
 pub use opened::{Arith, Opened, Part};
 pub use witness::unevaluated;

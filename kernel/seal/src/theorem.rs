@@ -74,6 +74,7 @@ pub(crate) enum Subject {
     /// A graph, a region and an unsafe set, or the bounds outside which it lies.
     Problem {
         digests: Digests,
+        interface: Vec<Vec<usize>>,
         outputs: Vec<usize>,
         inputs: usize,
         disjuncts: usize,
@@ -120,7 +121,8 @@ impl Theorem {
         let outputs = documents.graph().output_ids().to_vec();
         let inputs = problem.property().inputs();
         let bounds = documents.bounds().cloned();
-        let subject = Subject::Problem { digests, outputs, inputs, disjuncts, vacuous, bounds };
+        let interface = documents.graph().interface();
+        let subject = Subject::Problem { digests, interface, outputs, inputs, disjuncts, vacuous, bounds };
         let (model, specification) = (Evidence::Assumed, Evidence::Assumed);
         Ok(Self { proposition, kind, subject, claim, counts, binary64, model, specification, probes: 0 })
     }
@@ -188,6 +190,15 @@ impl Theorem {
     #[must_use]
     pub fn binary64(&self) -> Option<&'static str> {
         self.binary64
+    }
+
+    /// The shapes of the network's input and outputs, if the theorem is about inputs and outputs.
+    #[must_use]
+    pub fn interface(&self) -> Option<&[Vec<usize>]> {
+        match &self.subject {
+            Subject::Problem { interface, .. } => Some(interface),
+            Subject::Graph { .. } | Subject::Enclosure { .. } => None,
+        }
     }
 
     /// How it is known that the graph is the user's model.

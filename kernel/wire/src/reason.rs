@@ -90,6 +90,15 @@ pub enum Reason {
         /// The number in the network.
         network: usize,
     },
+    /// `property.shape`: a declared tensor is of another shape than in the network.
+    PropertyShape {
+        /// Its name in the property.
+        tensor: String,
+        /// The shape declared.
+        property: Vec<usize>,
+        /// The shape in the network.
+        network: Vec<usize>,
+    },
     // ---- regions and bounds ----
     /// `region.fields`: ends and centre with radius are mixed, incomplete or absent.
     RegionFields(&'static str),
@@ -500,6 +509,7 @@ impl Reason {
             Self::PropertyEmptyRegion(_) => "property.empty-region",
             Self::PropertyNoDisjunct => "property.no-disjunct",
             Self::PropertyWidths { .. } => "property.widths",
+            Self::PropertyShape { .. } => "property.shape",
             Self::RegionFields(_) => "region.fields",
             Self::RegionDimension { .. } => "region.dimension",
             Self::RegionRadius => "region.radius",

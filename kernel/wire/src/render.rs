@@ -128,6 +128,9 @@ impl Reason {
             Self::PropertyWidths { role, property, network } => {
                 write!(f, "the property has {property} {role} variables and the network {network}")
             }
+            Self::PropertyShape { tensor, property, network } => {
+                write!(f, "{tensor} is declared with shape {property:?}, and the network's is {network:?}")
+            }
             Self::RegionFields(what) => write!(f, "region: {what}"),
             Self::RegionDimension { stated, found: (lower, upper) } => {
                 write!(f, "region: dimension {stated} does not match endpoint lengths {lower} and {upper}")

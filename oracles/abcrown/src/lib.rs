@@ -61,9 +61,10 @@ pub fn convert(
     let dump = dump::Tensors::read(tensors)?;
     let imported = certkern_onnx::import(onnx).map_err(|error| ConvertError::Onnx(error.to_string()))?;
     let limits = Limits::default();
-    let exact = vnnlib::parse(property, &limits).map_err(|rejection| ConvertError::Property(rejection.to_string()))?;
     let graph = Graph::read(imported.graph.as_bytes(), Some(&imported.payload), &limits)
         .map_err(|rejection| ConvertError::Graph(rejection.to_string()))?;
+    let exact = vnnlib::parse_about(property, Some(&graph.interface()), &limits)
+        .map_err(|rejection| ConvertError::Property(rejection.to_string()))?;
     let digests = json!({
         "graph": graph.digest().to_string(),
         "payload": graph.payload_digest().to_string(),

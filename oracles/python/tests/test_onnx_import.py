@@ -96,6 +96,7 @@ CASES = [
         "Tanh": "tanh", "Softplus": "softplus", "Sin": "sin", "Cos": "cos", "Erf": "erf", "LeakyRelu": "leaky_relu", "Elu": "elu",
         "Selu": "selu", "HardSigmoid": "hard_sigmoid", "Identity": "detach", "Dropout": "detach"}.items()),
     (14, "y = HardSwish(x)", "2,3", {}, "hard_swish(0)"),
+    (18, "y = Mish(x)", "2,3", {}, "mish(0)"),
     (20, "y = Gelu(x)", "2,3", {}, "gelu(0)"),
     (20, 'y = Gelu<approximate = "tanh">(x)', "2,3", {}, "gelu_tanh(0)"),
     (13, "z = Neg(x) y = Elu<alpha = 0.3>(z)", "2,3", {}, "neg(0) elu(1)"),

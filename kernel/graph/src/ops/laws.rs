@@ -86,6 +86,7 @@ fn examples() -> Vec<Example> {
         example("gelu", &[&[1, 4]], &[1, 4], &[], &[]),
         example("gelu_tanh", &[&[1, 4]], &[1, 4], &[], &[]),
         example("silu", &[&[1, 4]], &[1, 4], &[], &[]),
+        example("mish", &[&[1, 4]], &[1, 4], &[], &[]),
         example("hard_swish", &[&[1, 4]], &[1, 4], &[], &[]),
         example("sqrt", &[&[1, 4]], &[1, 4], &[], &[]),
         example("log", &[&[1, 4]], &[1, 4], &[], &[]),
@@ -328,6 +329,30 @@ fn the_older_format_has_no_extensions_and_the_same_meaning() {
 fn the_registry_is_sorted_by_spelling() {
     // One spelling names one operator.
     assert!(REGISTRY.windows(2).all(|pair| pair[0].kind < pair[1].kind));
+}
+
+/// Operators whose values are compared in `tests/meaning.rs`, by hand and by another implementation, and not by PyTorch.
+const BY_HAND: &[&str] =
+    &["broadcast_to", "concat", "conv", "flatten", "input", "linear", "permute", "transpose", "tuple_getitem"];
+
+#[test]
+fn every_operator_stands_in_the_specification_in_the_schema_and_among_the_cases_of_values() {
+    let specification = include_str!("../../../../schemas/SPEC.md").split_once("\n## 2.").unwrap().0;
+    let heads: Vec<&str> =
+        specification.lines().filter_map(|line| line.strip_prefix("| ")?.split(" | ").next()).collect();
+    let schema = include_str!("../../../../schemas/graph.schema.json");
+    let cases = include_str!("../../tests/operators.json");
+    for operator in REGISTRY {
+        let (quoted, kind) = (format!("`{}`", operator.kind), operator.kind);
+        let found = heads
+            .iter()
+            .find_map(|head| Some(head.split_once(&quoted)?.1))
+            .unwrap_or_else(|| panic!("{kind} has no row"));
+        assert_eq!(found.starts_with('⁺'), operator.extension, "{kind}: ⁺ marks what torchlean.ir.v1 does not know");
+        assert!(schema.contains(&format!("\"{kind}\"")), "{kind} is not in the schema");
+        let has_case = cases.contains(&format!("\"kind\": \"{kind}\""));
+        assert!(has_case || operator.opaque.is_some() || BY_HAND.contains(&kind), "{kind} has no case of its values");
+    }
 }
 
 #[test]
