@@ -1,7 +1,7 @@
 //! A network in the forms in which commands take one.
 
 use crate::failure::Failure;
-use crate::folder::{self, Folder, MANIFEST};
+use crate::folder::{Folder, MANIFEST, named_in};
 use crate::import::onnx;
 use crate::input::{Input, Named};
 use certkern_wire::Limits;
@@ -24,7 +24,7 @@ impl Network {
             Input::Folder(Folder { mut files, .. }) => {
                 let manifest = files.remove(MANIFEST);
                 let mut take = |role: &'static str, file: &str| {
-                    let named = manifest.as_ref().and_then(|manifest| folder::named_in(manifest, role, limits).ok());
+                    let named = manifest.as_ref().and_then(|manifest| named_in(manifest, role, limits).ok());
                     let file = named.as_deref().unwrap_or(file);
                     Some((path.join(file).display().to_string(), files.remove(file)?))
                 };

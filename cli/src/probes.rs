@@ -1,6 +1,6 @@
 //! Probes: outputs that the user's own network gave in floats, compared with what a theorem is about.
 
-use crate::folder::{self, Folder, MANIFEST};
+use crate::folder::{Folder, MANIFEST, named_in};
 use crate::input::{Input, Named};
 use certkern_cudakern::{Difference, Probe};
 use certkern_graph::Graph;
@@ -52,7 +52,7 @@ fn graph(input: &Input, limits: &Limits) -> Result<Graph, Rejection> {
     };
     let missing = || Rejection::from(Reason::Internal("an accepted bundle without a file"));
     let manifest = files.get(MANIFEST).ok_or_else(missing)?;
-    let [graph, payload] = ["graph", "payload"].map(|role| folder::named_in(manifest, role, limits));
+    let [graph, payload] = ["graph", "payload"].map(|role| named_in(manifest, role, limits));
     let (graph, payload) = (graph?, payload?);
     let payload: &dyn Source = match (streamed.get(&payload), files.get(&payload)) {
         (Some(file), _) => file,
