@@ -1,10 +1,10 @@
 //! How far any run in a format can be from the real numbers: an error bound that runs along the program (FLOAT in the rules).
 //!
-//! What a run is free to do: the point and the numbers of the payload are rounded once each; every sum of products is taken in any order, fused or not (but
-//! classically: no Strassen, no Winograd); every function is as near as `functions::roundings` says; results below the least normal number
-//! may be flushed to zero; softmax, layer norm and batch norm may be computed by the usual formulas (`composite`) in the stead of that of the program; maxima, minima
-//! and absolute values are taken as such. With `u` the unit roundoff, `v` the value of a node, `e` its bound and `γ_k = k·u/(1 − k·u)` (Higham, Accuracy and Stability of
-//! Numerical Algorithms, lemma 3.1):
+//! What a run is free to do: the point and the numbers of the payload are rounded once each; every sum of products is taken in any order, fused or
+//! not (but classically: no Strassen, no Winograd); every function is as near as `functions::roundings` says; results below the least normal number
+//! may be flushed to zero; softmax, layer norm and batch norm may be computed by the usual formulas (`composite`) in the stead of that of the
+//! program; maxima, minima and absolute values are taken as such. With `u` the unit roundoff, `v` the value of a node, `e` its bound and `γ_k =
+//! k·u/(1 − k·u)` (Higham, Accuracy and Stability of Numerical Algorithms, lemma 3.1):
 //!
 //! - sum of `n` terms `c·v` and a constant: `Σ|c|·e + γ_k·(Σ|c|·(|v| + e) + |b|)`, `k` the most roundings on the way of a term;
 //! - product: `|p|·e_q + |q|·e_p + e_p·e_q + u·(|p| + e_p)·(|q| + e_q)`;
@@ -171,7 +171,7 @@ impl Walk {
 
     fn of_affine(&self, terms: &[Term<f64>], bias: Option<&[f64]>, width: usize) -> Vec<f64> {
         let zeros = || vec![0.0; width];
-        // Errors carried on, sizes of the terms, their number, and how many have coefficients that round their products, and that are rounded themselves.
+        // Errors carried on, sizes of the terms, their number, and of how many the coefficient rounds its product, or is rounded itself.
         let (mut carried, mut sizes, mut count) = (zeros(), zeros(), zeros());
         let (mut products, mut coefficients) = (zeros(), zeros());
         let bit = |condition: bool| if condition { 1.0 } else { 0.0 };

@@ -1,4 +1,4 @@
-//! Operators that a run may compute by another formula than the program of the kernel: what that formula rounds, beside what the program's does.
+//! Operators that a run may compute by another formula than the program of the kernel: what holds for both.
 
 use crate::bounds::Known;
 use crate::number::{Format, Number};
@@ -27,7 +27,7 @@ pub(crate) fn adjust(node: &Node, parents: &[Known<'_>], middles: &[f64], errors
     let rounded = match node.kind() {
         "layernorm" => layer_norm(node, parent, middles),
         "batch_norm_eval" => batch_norm(node, parent),
-        _ => softmax(node, parent, middles, errors),
+        _ => return softmax(node, parent, middles, errors, format),
     };
     errors.iter_mut().zip(rounded).for_each(|(error, rounded)| *error += format.unit() * rounded);
 }
@@ -46,29 +46,35 @@ fn field(node: &Node, name: &str) -> Vec<f64> {
     node.payload().find(|(own, _)| *own == name).map(|(_, tensor)| numbers(tensor)).unwrap_or_default()
 }
 
-/// `exp(x_i − m)/Σ exp(x_j − m)` with the greatest `m`. Each power is off by a relative `(m − x)·u`, what the difference is rounded by, and 8 u of its own; so is their sum, by
-/// the mean of that with the weights `y`, and by n − 1 roundings; the quotient is rounded once, or twice as a product with the reciprocal.
-fn softmax(node: &Node, x: &Known<'_>, y: &[f64], errors: &[f64]) -> Vec<f64> {
+/// `exp(x_i − m)/Σ exp(x_j − m)` with the greatest `m`, or `1/(1 + Σ exp(x_j − x_i))` as in the kernel's program, which may overflow where the
+/// result vanishes. Errors `e` of the arguments change `y_i` by a factor of at most `exp(e_i + max e)` either way. Each power is off by a relative
+/// `u·d`, `d = m − x`, what the difference is rounded by (in the second form by no more than `d_i + d_j`), and 8 u of its own; so is their sum, by the
+/// mean of that with the weights `y`, and by `n` roundings; the quotient is rounded once, or twice as a product with the reciprocal.
+fn softmax(node: &Node, x: &Known<'_>, y: &[f64], errors: &mut [f64], format: Format) {
     let (shape, axis) = (node.shape(), number(node, "axis"));
     let mask = field(node, "mask");
     let (extent, stride) = (shape[axis], shape[axis + 1..].iter().product::<usize>());
-    let mut rounded = vec![0.0; y.len()];
+    errors.fill(0.0);
     for line in 0..y.len() / extent {
         let start = line / stride * stride * extent + line % stride;
         let places: Vec<usize> = (0..extent).map(|k| start + k * stride).collect();
         let places: Vec<usize> = places.into_iter().filter(|i| mask.is_empty() || mask[*i] != 0.0).collect();
         let top = places.iter().map(|i| x.middles[*i] + x.errors[*i]).fold(f64::NEG_INFINITY, f64::max);
+        let largest = places.iter().map(|i| x.errors[*i]).fold(0.0, f64::max);
         let below = |i: usize| top - (x.middles[i] - x.errors[i]);
-        let mean: f64 = places.iter().map(|i| (y[*i] + errors[*i]) * below(*i)).sum();
+        let weight = |i: usize| (y[i] * (x.errors[i] + largest).exp()).min(1.0);
+        let mean: f64 = places.iter().map(|i| weight(*i) * below(*i)).sum();
+        let count = places.len() as f64;
         for i in &places {
-            rounded[*i] = (y[*i] + errors[*i]) * (below(*i) + mean + 18.0 + places.len() as f64);
+            let rounded = format.unit() * (below(*i) + mean + 18.0 + count);
+            let relative = x.errors[*i] + largest + rounded / (1.0 - rounded).max(0.0);
+            errors[*i] = y[*i] * relative.exp_m1() + (count + 2.0) * format.least();
         }
     }
-    rounded
 }
 
-/// `(x − m)·r·γ + β` or `(x·r − m·r)·γ + β`, with a variance by Welford's recurrence, which is off by a relative `n·u·√(1 + m²/v)` (Chan, Golub and LeVeque 1983), half of
-/// which reaches `r = 1/√(v + ε)`.
+/// `(x − m)·r·γ + β` or `(x·r − m·r)·γ + β`, with a variance by Welford's recurrence, which is off by a relative `n·u·√(1 + m²/v)` (Chan, Golub and
+/// LeVeque 1983), half of which reaches `r = 1/√(v + ε)`.
 fn layer_norm(node: &Node, x: &Known<'_>, y: &[f64]) -> Vec<f64> {
     let (gamma, beta, eps) = (field(node, "gamma"), field(node, "beta"), field(node, "eps"));
     let (length, eps) = (gamma.len(), eps.first().copied().unwrap_or(0.0));

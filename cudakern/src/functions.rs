@@ -81,12 +81,12 @@ fn softplus<T: Number>(x: T) -> T {
     x.max(T::zero()) + (-x.abs()).exp().ln_1p()
 }
 
-/// How far a run of the function can be from its value at the number that it was given, which is `low` at least and `size` in magnitude at most, in unit roundoffs:
-/// so many of the result, and so many of another magnitude, that of what the usual formulas add up on the way.
+/// How far a run of the function can be from its value at the number that it was given, which is `low` at least and `size` in magnitude at most, in
+/// unit roundoffs: so many of the result, and so many of another magnitude, that of what the usual formulas add up on the way.
 ///
 /// An arithmetic operation or a square root is rounded once. A function of a mathematical library is granted 4 units in the last place, which are 8
-/// unit roundoffs (glibc, SLEEF and numpy stay below), and a composition of them twice that. Vectorised `erf`, `sin` and `cos` are good to some units of 1, not of the
-/// result; `exp(x) − 1` and `ln(1 + exp(x))` lose what they round at 1, and `x·(1 + g(x))/2` what it rounds at `x`.
+/// unit roundoffs (glibc, SLEEF and numpy stay below), and a composition of them twice that. Vectorised `erf`, `sin` and `cos` are good to some
+/// units of 1, not of the result; `exp(x) − 1` and `ln(1 + exp(x))` lose what they round at 1, and `x·(1 + g(x))/2` what it rounds at `x`.
 pub(crate) fn roundings(name: &str, low: f64, size: f64, parameters: &[f64]) -> (f64, f64) {
     let parameter = |place: usize| parameters.get(place).copied().unwrap_or(0.0).abs();
     match name {

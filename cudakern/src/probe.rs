@@ -13,8 +13,9 @@ use num_traits::Signed;
 
 const FORMAT: &str = "certkern.probe.v1";
 
-/// A point and the outputs that a run in a format gave there: `{"format": "certkern.probe.v1", "arith": "float32", "x": [number, …], "y": [number, …]}`. Every number is
-/// read as the nearest of the format, so that shortened decimals mean what they were printed from. Lists may be nested, as tensors are.
+/// A point and the outputs that a run in a format gave there: `{"format": "certkern.probe.v1", "arith": "float32", "x": [number, …], "y": [number,
+/// …]}`. Every number is read as the nearest of the format, so that shortened decimals mean what they were printed from. Lists may be nested, as
+/// tensors are.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Probe {
     /// The format.

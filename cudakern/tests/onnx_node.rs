@@ -1,7 +1,7 @@
 //! The published cases of single ONNX operators: all inputs but one frozen, the kernel's value of every output beside the published one.
 //!
-//! The published outputs were computed in floats, so each must lie within what `Bounds` grants a run in their format, and need not lie nearer. Cases that mean
-//! nothing over the reals are told from the files alone; they, and those that are refused, are listed in `docs/onnx.md`.
+//! The published outputs were computed in floats, so each must lie within what `Bounds` grants a run in their format, and need not lie nearer.
+//! Cases that mean nothing over the reals are told from the files alone; they, and those that are refused, are listed in `docs/onnx.md`.
 
 use certkern_core::num::{Dyadic, Rational};
 use certkern_core::program::Program;

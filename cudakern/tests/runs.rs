@@ -143,6 +143,22 @@ fn beyond_the_format_there_is_no_bound() {
     assert!(differences[0].bound.is_infinite() && !differences[0].is_within());
 }
 
+/// `exp(100)` is no number of binary32, and softmax needs none: 1 and two numbers that vanish.
+#[test]
+fn softmax_has_a_bound_where_its_powers_overflow() {
+    let (graph, lowered) = read(
+        r#"{"format": "torchlean.ir.v1", "input_id": 0, "output_ids": [1], "nodes": [
+        {"id": 0, "kind": "input", "parents": [], "shape": [3]}, {"id": 1, "kind": "softmax", "parents": [0], "shape": [3], "axis": 0}]}"#,
+    );
+    let point: Vec<Rational> = [0.0, 100.0, -50.0].map(exact).to_vec();
+    let own = wide(&run::<f32>(&lowered, &point));
+    for found in [own, vec![f64::from((-100_f32).exp()), 1.0, 0.0]] {
+        let found = differences(&graph, &lowered, &point, Format::Float32, &found);
+        assert!(found.iter().all(Difference::is_within), "{found:?}");
+        assert!(found[0].bound < 1e-36 && found[1].bound < 1e-5, "{found:?}");
+    }
+}
+
 #[test]
 fn points_are_run_one_after_the_other() {
     let (_, lowered) = read(SUM);

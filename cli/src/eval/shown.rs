@@ -173,7 +173,10 @@ impl Evaluation {
 
     pub(super) fn json(&self) -> serde_json::Value {
         let digests = self.digests.iter().map(|(role, digest)| ((*role).to_owned(), json!(digest)));
-        let output = |Output { node, kind, shape, values }: &Output| json!({"node": node, "kind": kind, "shape": shape, "values": values.iter().map(Value::json).collect::<Vec<_>>()});
+        let output = |Output { node, kind, shape, values }: &Output| {
+            let values: Vec<_> = values.iter().map(Value::json).collect();
+            json!({"node": node, "kind": kind, "shape": shape, "values": values})
+        };
         json!({
             "certkern": env!("CARGO_PKG_VERSION"),
             "command": "eval",

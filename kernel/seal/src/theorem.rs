@@ -243,7 +243,8 @@ impl Theorem {
         Ok(self)
     }
 
-    /// The same theorem, where a test found the outputs of the user's own model at one more point, computed in floating point, as near to those of `graph` as rounding leaves them.
+    /// The same theorem, where a test found the outputs of the user's own model at one more point, computed in floating point, as near to those
+    /// of `graph` as rounding leaves them.
     ///
     /// # Errors
     /// `bind.graph` or `bind.payload` if the theorem is not about `graph`.
