@@ -1,6 +1,7 @@
 //! `certkern check`: the kernel's verdict on a certificate, and where the user gives them, the comparison with the user's own files.
 
 use crate::failure::Failure;
+use crate::import::onnx::Freeze;
 use crate::input::{self, Folder, Input};
 use crate::outcome::{Outcome, Presentation};
 use crate::own_files::OwnFiles;
@@ -32,6 +33,8 @@ after a usage error or an internal error.
 
 With --onnx and --property the files are read afresh and compared with those of the certificate, after the
 kernel has accepted it. A difference, or an ONNX file that cannot be imported, is a rejection `bind.<role>`.
+A network that was imported with --freeze is imported afresh with the same --freeze: a frozen tensor is part of the
+payload, so another one is `bind.payload`.
 
 With --arith auto every leaf is first tried in binary64, each rounding charged to its bound, and what that does
 not close is decided in exact numbers; the report counts both and says what is assumed of the floating-point
@@ -47,6 +50,8 @@ pub(crate) struct Check {
     /// Import this network afresh and compare it with the graph and the payload
     #[arg(long, value_name = "FILE")]
     onnx: Option<PathBuf>,
+    #[command(flatten)]
+    freeze: Freeze,
     /// Read this property afresh (VNN-LIB, or JSON by the ending .json) and compare it with the region and the unsafe set
     #[arg(long, value_name = "FILE")]
     property: Option<PathBuf>,
@@ -78,6 +83,9 @@ struct Read {
 impl Check {
     pub(crate) fn run(&self) -> Result<u8, Failure> {
         self.presentation.check(&self.paths())?;
+        if self.onnx.is_none() && !self.freeze.is_empty() {
+            return Err(Failure::Usage("--freeze is about the network of --onnx, which is not given".to_owned()));
+        }
         let limits = Limits::default();
         let start = Instant::now();
         let reading = Progress::start("reading");
@@ -92,6 +100,12 @@ impl Check {
             Err(rejection) => (Verdict::Rejected(rejection.clone()), Texts::new()),
         };
         let shown = |path: &Path| path.display().to_string();
+        let frozen: Vec<String> = match &sources {
+            Ok(sources) => {
+                sources.own.frozen.iter().map(|file| format!("{}={}", file.name, shown(&file.path))).collect()
+            }
+            Err(_) => Vec::new(),
+        };
         let outcome = Outcome {
             command: "check",
             verdict,
@@ -101,6 +115,7 @@ impl Check {
             members: vec![
                 ("input", json!(shown(&self.input))),
                 ("onnx", json!(self.onnx.as_deref().map(shown))),
+                ("frozen", json!(frozen)),
                 ("property", json!(self.property.as_deref().map(shown))),
             ],
             seconds: start.elapsed().as_secs_f64(),
@@ -118,7 +133,10 @@ impl Check {
         let named = |path: &PathBuf| input::named(path, limits);
         let onnx = self.onnx.as_ref().map(named).transpose()?;
         let property = self.property.as_ref().map(named).transpose()?;
-        Ok(Read { input: Input::read(&self.input, input::STREAMED, limits)?, own: OwnFiles { onnx, property } })
+        Ok(Read {
+            input: Input::read(&self.input, input::STREAMED, limits)?,
+            own: OwnFiles { onnx, frozen: self.freeze.read(limits)?, property },
+        })
     }
 
     fn verdict(&self, sources: &Read, limits: &Limits) -> Result<Verdict, Failure> {

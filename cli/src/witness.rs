@@ -159,7 +159,7 @@ impl Network {
                 };
             }
         };
-        let imported = onnx::import(&name, &bytes)?;
+        let imported = onnx::import(&name, &bytes, &[])?;
         let (graph, payload) = ((name.clone(), imported.graph.into_bytes()), (name.clone(), imported.payload));
         Ok(Self { graph, payload, onnx: Some((name, bytes)) })
     }
@@ -205,7 +205,7 @@ impl Sources {
 
     /// What the user gave, to be compared as `certkern check` compares it.
     fn own_files(&self) -> OwnFiles {
-        OwnFiles { onnx: self.network.onnx.clone(), property: Some(self.property.clone()) }
+        OwnFiles { onnx: self.network.onnx.clone(), frozen: Vec::new(), property: Some(self.property.clone()) }
     }
 
     /// The texts in which faults may lie.
