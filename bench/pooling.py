@@ -165,7 +165,8 @@ def main(arguments: list[str]) -> int:
     own = parser.parse_args(arguments)
     find(own.abcrown.resolve())
     torch.set_default_dtype(torch.float64)
-    print("| network | radius | seeds | mean width | wider in the filter: most, median | in the exact tier | decided by the filter | remarks |\n|---|---|---|---|---|---|---|---|")
+    print("| network | radius | seeds | mean width | wider in the filter: most, median | in the exact tier | decided by the filter | remarks |")
+    print("|---|---|---|---|---|---|---|---|")
     failed = False
     for name in (name for name in NETWORKS if own.only in name):
         for radius in RADII:
