@@ -3,6 +3,7 @@
 use crate::budget::Budget;
 use crate::failure::Failure;
 use crate::folder::Folder;
+use crate::import::onnx::Freeze;
 use crate::input::{self, Input, Named};
 use crate::outcome::{Outcome, Presentation};
 use crate::own_files::OwnFiles;
@@ -35,6 +36,8 @@ after a usage error or an internal error.
 
 With --onnx and --property the files are read afresh and compared with those of the certificate, after the
 kernel has accepted it. A difference, or an ONNX file that cannot be imported, is a rejection `bind.<role>`.
+A network that was imported with --freeze is imported afresh with the same --freeze: a frozen tensor is part of the
+payload, so another one is `bind.payload`.
 
 With --probe outputs that the user's network gave in floats, at one point each, are compared with the graph:
   {\"format\": \"certkern.probe.v1\", \"arith\": \"float32\", \"x\": [0.1, 2], \"y\": [0.7], \"producer\": \"torch 2.8\"}
@@ -58,6 +61,8 @@ pub(crate) struct Check {
     /// Import this network afresh and compare it with the graph and the payload
     #[arg(long, value_name = "FILE")]
     onnx: Option<PathBuf>,
+    #[command(flatten)]
+    freeze: Freeze,
     /// Read this property afresh (VNN-LIB, or JSON by the ending .json) and compare it with the region and the unsafe set
     #[arg(long, value_name = "FILE")]
     property: Option<PathBuf>,
@@ -95,6 +100,9 @@ struct Read {
 impl Check {
     pub(crate) fn run(&self) -> Result<u8, Failure> {
         self.presentation.check(&self.paths())?;
+        if self.onnx.is_none() && !self.freeze.is_empty() {
+            return Err(Failure::Usage("--freeze is about the network of --onnx, which is not given".to_owned()));
+        }
         let limits = Limits::default();
         let start = Instant::now();
         let own = self.clone();
@@ -133,6 +141,7 @@ impl Check {
             members: vec![
                 ("input", json!(shown(&self.input))),
                 ("onnx", json!(self.onnx.as_deref().map(shown))),
+                ("frozen", json!(self.freeze.given())),
                 ("property", json!(self.property.as_deref().map(shown))),
                 ("probes", json!(self.probe.iter().map(|path| shown(path)).collect::<Vec<_>>())),
             ],
@@ -152,7 +161,7 @@ impl Check {
         let property = self.property.as_ref().map(named).transpose()?;
         let probes = self.probe.iter().map(named).collect::<Result<_, _>>()?;
         let input = Input::read(&self.input, input::STREAMED, limits)?;
-        Ok(Read { input, own: OwnFiles { onnx, property }, probes })
+        Ok(Read { input, own: OwnFiles { onnx, frozen: self.freeze.read(limits)?, property }, probes })
     }
 
     fn verdict(&self, sources: &Read, limits: &Limits) -> Result<Verdict, Failure> {

@@ -39,7 +39,7 @@ impl Network {
                 };
             }
         };
-        let imported = onnx::import(&name, &bytes)?;
+        let imported = onnx::import(&name, &bytes, &[])?;
         let (graph, payload) = ((name.clone(), imported.graph.into_bytes()), (name.clone(), imported.payload));
         Ok(Self { graph, payload, onnx: Some((name, bytes)) })
     }

@@ -173,7 +173,7 @@ impl Sources {
 
     /// What the user gave, to be compared as `certkern check` compares it.
     fn own_files(&self) -> OwnFiles {
-        OwnFiles { onnx: self.network.onnx.clone(), property: Some(self.property.clone()) }
+        OwnFiles { onnx: self.network.onnx.clone(), frozen: Vec::new(), property: Some(self.property.clone()) }
     }
 
     /// The texts in which faults may lie.
