@@ -81,7 +81,12 @@ fn one_edit_is_refused_with_its_place() {
         (IBP, r#""dim":2"#, r#""dim":3"#, "input_box.lo"),
         (IBP, r#""hi":[2.5]"#, r#""hi":[-2.5]"#, "result.hi[0]"),
         (IBP, r#""hi":[2.5]"#, r#""hi":["2.5x"]"#, "result.hi[0]"),
-        (IBP, r#""dim":1,"lo":[-2],"hi":[2.5]"#, r#""dim":2,"lo":[-2,0],"hi":[2.5,1]"#, "the property has 2 output variables and the network 1"),
+        (
+            IBP,
+            r#""dim":1,"lo":[-2],"hi":[2.5]"#,
+            r#""dim":2,"lo":[-2,0],"hi":[2.5,1]"#,
+            "the property has 2 output variables and the network 1",
+        ),
         (IBP, r#""graph":"g""#, r#""graph":7"#, "graph"),
     ];
     for (artifact, old, new, text) in cases {
