@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
 /// What there must be at least, given up or not: a line that is deleted from the list is missed here.
-const LEAST: usize = 130;
+const LEAST: usize = 133;
 
 /// Capabilities by group.
 type Groups = BTreeMap<String, BTreeSet<String>>;

@@ -186,3 +186,37 @@ fn a_network_with_frozen_inputs_is_compared_with_the_same_tensors() {
     check(&["--onnx", text(&net)]).expect(2, "s REJECTED bind.graph");
     check(&["--freeze", &freeze(&half)]).expect_usage("--freeze is about the network of --onnx");
 }
+
+#[test]
+fn artifacts_of_torchlean_become_certificates() {
+    let scratch = tempfile::tempdir().unwrap();
+    let out = scratch.path().join("query");
+    let query = "certs/torchlean/query.json";
+    let run = certkern(["check", query]);
+    assert_eq!((run.code, run.last_line()), (2, "s REJECTED graph.format"));
+    assert!(
+        run.stdout.contains("This is a crown_query_v1, not a certificate: `certkern import torchlean` makes one of it"),
+        "{}",
+        run.stdout
+    );
+    assert_eq!(certkern(["import", "torchlean", query, "--out", out.to_str().unwrap()]).code, 0);
+    assert_eq!(certkern(["check", out.to_str().unwrap()]).code, 0);
+    // One document, not a folder.
+    let out = scratch.path().join("claim.json");
+    let arguments = ["import", "torchlean", "certs/torchlean/monotonicity.json", "-o", out.to_str().unwrap()];
+    assert_eq!(certkern(arguments).code, 0);
+    assert!(certkern(["check", out.to_str().unwrap()]).last_line().starts_with("s ACCEPTED monotone "));
+    let refused = certkern([
+        "import",
+        "torchlean",
+        "certs/torchlean/leaves.json",
+        "-o",
+        scratch.path().join("x").to_str().unwrap(),
+    ]);
+    assert_eq!((refused.code, refused.stdout.as_str()), (2, ""));
+    assert!(
+        refused.stderr.contains("lacks the network (--graph), the property, with the region (--property)"),
+        "{}",
+        refused.stderr
+    );
+}

@@ -79,7 +79,7 @@ fn every_sample_has_the_outcome_of_its_row() {
 }
 
 #[test]
-fn the_ibp_samples_hold_for_the_networks_that_their_exporter_names() {
+fn the_mlp_sample_holds_for_the_network_that_its_exporter_names() {
     let path = root().join("../shared/data/torchlean/Examples__Verification__LiRPA__mlp_cert.json");
     let Ok(bytes) = fs::read(path) else {
         let required = std::env::var_os("CERTKERN_REQUIRE_SHARED").is_some_and(|value| value == "1");
