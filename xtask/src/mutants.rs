@@ -218,10 +218,10 @@ impl<'a> Trial<'a> {
         Ok(said)
     }
 
-    /// The tests of a package, those inside its sources first: these are built soonest.
+    /// The tests of a package, those inside its sources first: these are built soonest. Of the binary, those from outside.
     fn tests(&self, package: &str) -> Result<End, String> {
-        let inside = if package == "certkern" { None } else { Some("--lib") };
-        for targets in inside.into_iter().chain(["--tests"]) {
+        let targets = if package == "certkern" { ["--test=cli"].as_slice() } else { &["--lib", "--tests"] };
+        for targets in targets {
             let arguments = ["test", "--locked", "-q", "-p", package, targets];
             if !self.cargo(&[&arguments[..], &["--no-run"]].concat(), "unlimited")?.status.success() {
                 return Ok(End::Unviable);
