@@ -28,9 +28,11 @@ const PACKAGES: [(&str, &str); 6] = [
 /// The area `rules`; what else the kernel has is the area `rest`.
 const RULES: [&str; 3] = ["kernel/core/src/rules/", "kernel/seal/", "kernel/claims/"];
 
-/// Seconds and KiB of memory that tests may take. A change can make a loop endless.
-const SECONDS: &str = "300";
-const MEMORY: &str = "8000000";
+/// KiB of memory and seconds that tests may take. A change can make a loop endless.
+const TESTS: [&str; 2] = ["8000000", "300"];
+
+/// The same for a build.
+const BUILD: [&str; 2] = ["unlimited", "3600"];
 
 /// What the command line asks for.
 struct Request {
@@ -223,10 +225,12 @@ impl<'a> Trial<'a> {
         let targets = if package == "certkern" { ["--test=cli"].as_slice() } else { &["--lib", "--tests"] };
         for targets in targets {
             let arguments = ["test", "--locked", "-q", "-p", package, targets];
-            if !self.cargo(&[&arguments[..], &["--no-run"]].concat(), "unlimited")?.status.success() {
-                return Ok(End::Unviable);
+            match self.cargo(&[&arguments[..], &["--no-run"]].concat(), BUILD)?.status.code() {
+                Some(0) => {}
+                Some(101) => return Ok(End::Unviable),
+                code => return Err(format!("{package}: its build was stopped ({code:?})")),
             }
-            let output = self.cargo(&arguments, MEMORY)?;
+            let output = self.cargo(&arguments, TESTS)?;
             let text = String::from_utf8_lossy(&output.stdout);
             match output.status.code() {
                 Some(0) => {}
@@ -238,10 +242,10 @@ impl<'a> Trial<'a> {
     }
 
     /// Cargo in the copy, within the limits, at the lowest priority.
-    fn cargo(&self, arguments: &[&str], memory: &str) -> Result<std::process::Output, String> {
+    fn cargo(&self, arguments: &[&str], limits: [&str; 2]) -> Result<std::process::Output, String> {
         let script = r#"ulimit -v "$0" && exec nice -n 19 timeout -k 5 "$@""#;
         let mut shell = Command::new("sh");
-        shell.args(["-c", script, memory, SECONDS]);
+        shell.args(["-c", script]).args(limits);
         shell.arg(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into())).args(arguments);
         shell.current_dir(&self.copy).env("CARGO_TARGET_DIR", self.root.join("target/mutants/target"));
         shell.env("CARGO_PROFILE_DEV_DEBUG", "0").env("CARGO_PROFILE_TEST_DEBUG", "0").stdin(Stdio::null());
