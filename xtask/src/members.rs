@@ -24,6 +24,7 @@ pub(crate) const MEMBERS: &[Member] = &[
     Member { name: "certkern-abcrown", least: 45, minutes: 4.0 },
     Member { name: "certkern-counterexample", least: 13, minutes: 2.0 },
     Member { name: "certkern-runner", least: 14, minutes: 2.0 },
+    Member { name: "certkern-torchlean", least: 10, minutes: 2.0 },
     Member { name: "certkern-torch", least: 8, minutes: 2.0 },
     Member { name: "certkern-cudakern", least: 9, minutes: 3.0 },
     Member { name: "certkern", least: 80, minutes: 8.0 },
