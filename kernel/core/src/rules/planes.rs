@@ -148,8 +148,7 @@ const ONE: i64 = 1 << -SLOPE_EXPONENT;
 /// The members of a group that its planes are made of.
 #[derive(Debug)]
 pub(super) struct Leaders<T> {
-    /// The one with the greatest lower end; of equal ones the first, even where another is the maximum everywhere: auto_LiRPA takes this one, so that bounds are
-    /// no wider than its.
+    /// The one with the greatest lower end; of equal ones the first, as in auto_LiRPA, even where another is the maximum everywhere.
     pub(super) low: usize,
     /// The one with the greatest upper end, of equal ones the first; `low` where that is the maximum everywhere.
     pub(super) high: usize,
