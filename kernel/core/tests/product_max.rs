@@ -91,6 +91,12 @@ fn a_maximum_worked_by_hand() {
     assert_eq!(range(&minus(2), &[(0, 4), (1, 2), (4, 7)]), whole((0, 0)));
     // Ties: nothing is known but the ends.
     assert_eq!(range(&net, &[(0, 4), (0, 4), (0, 4)]), whole((0, 4)));
+    // Of equal lower ends the first: max − p₀ ≥ 0, though the second reaches further up.
+    assert_eq!(range(&minus(0), &[(0, 2), (0, 4), (-1, 3)]).0, q(0, 1));
+    // From above the second, which is never below another: max − p₁ ≤ 0.
+    assert_eq!(range(&minus(1), &[(0, 0), (0, 4), (-1, 0)]).1, q(0, 1));
+    // Decided by the second, though the first reaches as far up.
+    assert_eq!(range(&minus(1), &[(0, 4), (4, 4), (-1, 3)]), whole((0, 0)));
     // One member is the maximum.
     let net = Net { ops: vec![Op::Input(3), Op::Max(0, vec![vec![1]])], outputs: vec![1] };
     assert_eq!(range(&net, &ends), whole((1, 2)));

@@ -148,9 +148,9 @@ const ONE: i64 = 1 << -SLOPE_EXPONENT;
 /// The members of a group that its planes are made of.
 #[derive(Debug)]
 pub(super) struct Leaders<T> {
-    /// The one with the greatest lower end.
+    /// The one with the greatest lower end; of equal ones the first, as in auto_LiRPA, even where another is the maximum everywhere.
     pub(super) low: usize,
-    /// The one with the greatest upper end; `low` where that is the maximum everywhere.
+    /// The one with the greatest upper end, of equal ones the first; `low` where that is the maximum everywhere.
     pub(super) high: usize,
     /// The greatest upper end of the members beside `high`; `None` where `high` is the maximum everywhere.
     pub(super) second: Option<T>,
@@ -165,8 +165,7 @@ impl<T: PartialOrd + Copy> Leaders<T> {
         let (mut low, mut high) = (first, first);
         for member in members {
             let (l, u) = ends(*member)?;
-            // Of equal lower ends that of the member with the greater upper end.
-            if l > lower || l >= lower && u > ends(low)?.1 {
+            if l > lower {
                 (low, lower) = (*member, l);
             }
             if u > upper {

@@ -84,7 +84,7 @@ pub(crate) fn max_planes(bounds: &[Ends], group: &[usize]) -> ((usize, Line), (u
     let first = |better: &dyn Fn(&Ends, &Ends) -> bool| {
         group.iter().copied().reduce(|a, b| if better(&bounds[b], &bounds[a]) { b } else { a }).unwrap()
     };
-    let low = first(&|b, a| (&b.0, &b.1) > (&a.0, &a.1));
+    let low = first(&|b, a| b.0 > a.0);
     let high = first(&|b, a| b.1 > a.1);
     let beside = |member: usize| {
         let at = group.iter().position(|m| *m == member).unwrap();
