@@ -144,7 +144,7 @@ impl Artifact {
                 "it holds numbers without a graph, and claims nothing: export the module itself (docs/pytorch.md) or import it from ONNX (certkern import onnx)"
             }
             Self::Transcript => {
-                "certkern has no claim for bounds of every node yet, and the transcript does not name its network"
+                "it names neither its network nor its region: its bounds, written as certkern.nodes.v1 in a bundle of kind `nodes`, are recomputed (schemas/SPEC.md, section 11)"
             }
             Self::VnnCompSuite => {
                 "its network lies elsewhere: import the ONNX file and give the VNN-LIB property of each instance"
