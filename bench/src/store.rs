@@ -108,7 +108,7 @@ pub(crate) fn bundle(folder: &Path, documents: &Documents<'_>) -> io::Result<()>
     let payload = fs::read(payload)?;
     let graph = Graph::read(documents.graph.as_bytes(), Some(&payload), &limits).map_err(refused)?;
     let property = certkern_wire::property::parse(documents.property.as_bytes(), &limits).map_err(refused)?;
-    let digests = Digests::of(&graph, &property).by_role();
+    let digests = Digests::of(&graph, &property.clone().into()).by_role();
     let digests: Map<String, Value> =
         digests.into_iter().map(|(role, digest)| (role.name().to_owned(), json!(digest))).collect();
     let manifest = json!({"format": "certkern.bundle.v1", "kind": "leaves", "files": files, "digests": digests});

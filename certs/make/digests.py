@@ -11,7 +11,7 @@ import re
 import struct
 import sys
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -37,6 +37,10 @@ class Property:
     upper: list[Fraction]
     outputs: int
     unsafe: list[list[Row]]
+    ball: tuple[int, list[Fraction], Fraction] | None = None
+    constraints: tuple[Row, ...] = ()
+    nodes: tuple[int, ...] | None = None
+    """The nodes whose coordinates y are, where these are not the outputs."""
 
 
 # ---- canonical bytes ----
@@ -72,9 +76,9 @@ def rational(value: Fraction) -> bytes:
     return integer(value.numerator) + integer(value.denominator)
 
 
-def digest(name: str, *parts: bytes) -> str:
+def digest(name: str, *parts: bytes, version: int = 1) -> str:
     """SHA-256 over the domain tag and the parts, in hexadecimal."""
-    return hashlib.sha256(text(f"certkern/{name}/1") + b"".join(parts)).hexdigest()
+    return hashlib.sha256(text(f"certkern/{name}/{version}") + b"".join(parts)).hexdigest()
 
 
 # ---- graph and payload ----
@@ -112,7 +116,7 @@ def graph_digest(graph: dict) -> str:
     return digest("graph", u64(graph["input_id"]), listing(map(u64, output_ids(graph))), listing(nodes))
 
 
-def flat(values: list | float) -> list[float]:
+def flat(values: list | float | str) -> list:
     """The numbers of a nested array, row by row."""
     return [x for value in values for x in flat(value)] if isinstance(values, list) else [values]
 
@@ -126,10 +130,13 @@ def payload_digest(graph: dict, tensors: dict[str, Tensor]) -> str:
     for place, node in enumerate(graph["nodes"]):
         for field, extents in FIELDS.get(node["kind"], {}).items():
             if field in node:
-                values = [float(value) for value in flat(node[field])]
-                data = struct.pack(f"<{len(values)}d", *values)
-                entries[place, field] = Tensor("F64", extents(node, parent_shape(node, graph["nodes"])), data)
-    types = {"F32": "binary32", "F64": "binary64"}
+                values = flat(node[field])
+                if values and all(isinstance(value, str) for value in values):
+                    dtype, data = "exact", b"".join(rational(number(value)) for value in values)
+                else:
+                    dtype, data = "F64", struct.pack(f"<{len(values)}d", *map(float, values))
+                entries[place, field] = Tensor(dtype, extents(node, parent_shape(node, graph["nodes"])), data)
+    types = {"F32": "binary32", "F64": "binary64", "exact": "exact"}
     return digest(
         "payload",
         listing(
@@ -145,19 +152,27 @@ def payload_digest(graph: dict, tensors: dict[str, Tensor]) -> str:
 def input_digest(meaning: Property) -> str:
     """The digest of the region."""
     ends = zip(meaning.lower, meaning.upper, strict=True)
-    return digest("input", listing(rational(low) + rational(high) for low, high in ends))
+    box = listing(rational(low) + rational(high) for low, high in ends)
+    if meaning.ball is None and not meaning.constraints:
+        return digest("input", box)
+    ball = b"\0"
+    if meaning.ball is not None:
+        norm, center, radius = meaning.ball
+        ball = bytes([norm]) + b"".join(map(rational, [*center, radius]))
+    return digest("input", box, ball, listing(map(row_bytes, meaning.constraints)), version=2)
+
+
+def row_bytes(value: Row) -> bytes:
+    """The bytes of a row."""
+    x, y, bound, strict = value
+    terms = [b"\0" + u64(i) + rational(c) for i, c in sorted(x.items())]
+    terms += [b"\1" + u64(i) + rational(c) for i, c in sorted(y.items())]
+    return listing(terms) + rational(bound) + (b"\1" if strict else b"\0")
 
 
 def output_digest(meaning: Property, outputs: list[int]) -> str:
     """The digest of the output ids and the whole unsafe set."""
-
-    def row(value: Row) -> bytes:
-        x, y, bound, strict = value
-        terms = [b"\0" + u64(i) + rational(c) for i, c in sorted(x.items())]
-        terms += [b"\1" + u64(i) + rational(c) for i, c in sorted(y.items())]
-        return listing(terms) + rational(bound) + (b"\1" if strict else b"\0")
-
-    disjuncts = listing(listing(map(row, disjunct)) for disjunct in meaning.unsafe)
+    disjuncts = listing(listing(map(row_bytes, disjunct)) for disjunct in meaning.unsafe)
     widths = u64(len(meaning.lower)) + u64(meaning.outputs)
     return digest("output", listing(map(u64, outputs)), widths, disjuncts)
 
@@ -322,24 +337,60 @@ def document_digests(graph: dict, tensors: dict[str, Tensor], meaning: Property)
         "graph": graph_digest(graph),
         "payload": payload_digest(graph, tensors),
         "input": input_digest(meaning),
-        "output": output_digest(meaning, output_ids(graph)),
+        "output": output_digest(meaning, output_ids(graph) if meaning.nodes is None else list(meaning.nodes)),
     }
+
+
+def property_on_region(region: bytes, outputs: int, unsafe: list[list[Row]]) -> Property:
+    """An unsafe set of the inputs of a region."""
+    box = json.loads(region, parse_float=Fraction, parse_int=Fraction)
+    if "center" in box:
+        radius = number(box["radius" if "ball" in box else "eps"])
+        center = [number(value) for value in box["center"]]
+        lower, upper = ([c + sign * radius for c in center] for sign in (-1, 1))
+    else:
+        lower, upper = ([number(value) for value in box[end]] for end in ("lo", "hi"))
+    ball = ({"l1": 1, "l2": 2}[box["ball"]], center, radius) if "ball" in box else None
+    constraints = tuple(
+        (nonzero(each["row"], Fraction(1)), {}, number(each["rhs"]), False) for each in box.get("constraints", [])
+    )
+    return Property(lower, upper, outputs, unsafe, ball, constraints)
+
+
+def nonzero(values: list, sign: Fraction) -> dict[int, Fraction]:
+    """Coefficients by place, those that are zero left out."""
+    return {place: sign * number(value) for place, value in enumerate(values) if number(value) != 0}
+
+
+def property_from_nodes(region: bytes, bounds: bytes) -> Property:
+    """Where bounds of nodes fail, on a region."""
+    document = json.loads(bounds, parse_float=Fraction, parse_int=Fraction)
+    unsafe: list[list[Row]] = []
+    outputs = 0
+    for node in document["nodes"]:
+        for form, keys in (("ibp", ("lo", "hi")), ("crown", ("loC", "hiC"))):
+            if form not in node:
+                continue
+            low, high = (node[form][key] for key in keys)
+            for place in range(len(low)):
+                for key, constant, sign in (("loA", low[place], 1), ("hiA", high[place], -1)):
+                    row = node[form].get(key, [[]] * len(low))[place]
+                    x, y = nonzero(row, Fraction(-sign)), {outputs + place: Fraction(sign)}
+                    unsafe.append([(x, y, sign * number(constant), True)])
+        outputs += len(low)
+    ids = tuple(int(node["id"]) for node in document["nodes"])
+    return replace(property_on_region(region, outputs, unsafe), nodes=ids)
 
 
 def property_from_bounds(region: bytes, bounds: bytes) -> Property:
     """What lies outside bounds of the outputs, on a region."""
-    box, document = (json.loads(data, parse_float=Fraction, parse_int=Fraction) for data in (region, bounds))
-    if "eps" in box:
-        radius = number(box["eps"])
-        lower, upper = ([number(c) + sign * radius for c in box["center"]] for sign in (-1, 1))
-    else:
-        lower, upper = ([number(value) for value in box[end]] for end in ("lo", "hi"))
+    document = json.loads(bounds, parse_float=Fraction, parse_int=Fraction)
     several = [v if isinstance(v, list) else [v] for v in (document["lower"], document["upper"])]
     unsafe: list[list[Row]] = []
     for output, (low, high) in enumerate(zip(*several, strict=True)):
         unsafe.append([({}, {output: Fraction(1)}, number(low), True)])
         unsafe.append([({}, {output: Fraction(-1)}, -number(high), True)])
-    return Property(lower, upper, len(several[0]), unsafe)
+    return property_on_region(region, len(several[0]), unsafe)
 
 
 def bundle_digests(read: Callable[[str], bytes], files: dict[str, str]) -> dict[str, str]:
@@ -348,6 +399,8 @@ def bundle_digests(read: Callable[[str], bytes], files: dict[str, str]) -> dict[
     tensors = read_safetensors(read(files["payload"]))
     if "bound" in files:
         meaning = property_from_bounds(read(files["region"]), read(files["bound"]))
+    elif "nodes" in files:
+        meaning = property_from_nodes(read(files["region"]), read(files["nodes"]))
     else:
         name = files["property"]
         meaning = (property_from_json if name.endswith(".json") else property_from_vnnlib)(read(name))
@@ -369,15 +422,14 @@ def bundle_claim(folder: Path) -> str:
     for role, value in manifest["digests"].items():
         if computed[role] != value:
             raise SystemExit(f"{folder}: {role}: {value} is recorded, {computed[role]} computed")
-    proposition = {"bound": "bound", "leaves": "unsat", "witness": "sat"}[manifest["kind"]]
+    proposition = {"bound": "bound", "leaves": "unsat", "nodes": "nodes", "witness": "sat"}[manifest["kind"]]
     return claim_digest(manifest["kind"], proposition, computed)
 
 
-def graph_claim(path: Path) -> str:
-    """The claim digest of a graph with its numbers in the nodes."""
-    graph = json.loads(path.read_bytes())
+def graph_claim(graph: dict, kind: str, proposition: str) -> str:
+    """The claim digest of a claim about a graph with its numbers in the nodes."""
     digests = {"graph": graph_digest(graph), "payload": payload_digest(graph, {})}
-    return claim_digest("graph", "well-shaped", digests)
+    return claim_digest(kind, proposition, digests)
 
 
 # ---- enclosures ----
@@ -420,8 +472,14 @@ def enclosure_claim(path: Path) -> str:
 
 def document_claim(path: Path) -> str:
     """The claim digest of a claim in one document."""
-    enclosure = json.loads(path.read_bytes()).get("format") == "certkern.enclosure.v1"
-    return enclosure_claim(path) if enclosure else graph_claim(path)
+    document = json.loads(path.read_bytes())
+    match document.get("format"):
+        case "certkern.enclosure.v1":
+            return enclosure_claim(path)
+        case "certkern.monotone.v1":
+            return graph_claim(document["graph"], "monotone", "monotone")
+        case _:
+            return graph_claim(document, "graph", "well-shaped")
 
 
 def main(cases: list[Path]) -> None:

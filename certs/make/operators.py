@@ -280,8 +280,22 @@ def far_from_zero():
     yield graph
 
 
+def lone_places():
+    """A window of which one place alone is no padding."""
+    x = torch.tensor([[3.0, 1.0, 2.0]])
+    value = lambda x: F.avg_pool1d(x, [2], [2], [1], count_include_pad=False)
+    fields = {"spatial_rank": 1, "kernel": [2], "stride": [2], "padding": [1], "count_include_pad": False}
+    yield unary("avg_pool", value, x, **fields)
+
+
+def later():
+    """What came after these: the cases before keep their numbers."""
+    yield unary("mish", F.mish, sample(2, 8) * 2)
+    yield from lone_places()
+
+
 def main():
-    groups = (elementwise, matmul, windows, normalisation, indexing, far_from_zero)
+    groups = (elementwise, matmul, windows, normalisation, indexing, far_from_zero, later)
     cases = [graph.case() for group in groups for graph in group()]
     with open(sys.argv[1], "w") as out:
         out.write("[\n" + ",\n".join(json.dumps(case) for case in cases) + "\n]\n")

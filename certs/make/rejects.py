@@ -10,7 +10,7 @@ import shutil
 from collections import Counter
 
 from bundle import write
-from reject import bounds, bundles, certificates, documents, enclosures, graphs, properties, tensors, witnesses
+from reject import bounds, bundles, certificates, documents, enclosures, graphs, monotone, nodes, properties, tensors, witnesses
 from reject.case import CERTS, Case, Maker
 
 HEAD = """\
@@ -28,7 +28,7 @@ arguments of `certkern check`, one on each line, with paths from the root of the
 def made() -> list[Case]:
     """All cases, by code and name."""
     make = Maker()
-    for module in (documents, graphs, properties, tensors, bundles, certificates, witnesses, enclosures, bounds):
+    for module in (documents, graphs, properties, tensors, bundles, certificates, witnesses, enclosures, bounds, nodes, monotone):
         module.cases(make)
     places = Counter((case.code, case.name) for case in make.cases)
     twice = [place for place, count in places.items() if count > 1]

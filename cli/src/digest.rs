@@ -2,12 +2,14 @@
 
 use crate::Format;
 use crate::failure::Failure;
-use crate::input::{self, Folder, Input, MANIFEST, Named};
+use crate::folder::{self, Folder, MANIFEST};
+use crate::input::{self, Input, Named};
 use crate::output;
 use crate::streamed::Streamed;
 use certkern_graph::Graph;
+use certkern_seal::Stated;
 use certkern_wire::tensors::Source;
-use certkern_wire::{Limits, Rejection, Role, bound, digest, json};
+use certkern_wire::{Limits, Rejection, Role, json};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -44,8 +46,8 @@ struct Documents {
     graph: Option<Named>,
     payload: Option<(String, Box<dyn Source>)>,
     property: Option<Named>,
-    /// A region, and bounds of outputs.
-    bounds: Option<(Named, Named)>,
+    /// A region, and bounds of outputs, or of nodes where so said.
+    bounds: Option<(Named, Named, bool)>,
     enclosure: Option<Named>,
 }
 
@@ -105,7 +107,7 @@ impl Documents {
     fn of_bundle(Folder { mut files, mut streamed }: Folder, limits: &Limits) -> Result<Self, Failure> {
         let manifest =
             files.remove(MANIFEST).ok_or_else(|| Failure::Usage("the folder has no bundle.json".to_owned()))?;
-        let named = |role| input::named_in(&manifest, role, limits).map_err(|rejection| rejection.in_file(MANIFEST));
+        let named = |role| folder::named_in(&manifest, role, limits).map_err(|rejection| rejection.in_file(MANIFEST));
         let missing =
             |name: &str, role: &str| Failure::Usage(format!("the bundle has no file {name:?} for its {role}"));
         let mut take = |role| -> Result<_, Failure> {
@@ -114,9 +116,10 @@ impl Documents {
             Ok(Some((name, bytes)))
         };
         let graph = take("graph")?;
-        let (property, bounds) = match named("bound") {
-            Ok(_) => (None, take("region")?.zip(take("bound")?)),
-            Err(_) => (take("property")?, None),
+        let role = ["bound", "nodes"].into_iter().find(|role| named(role).is_ok());
+        let (property, bounds) = match role {
+            Some(role) => (None, take("region")?.zip(take(role)?).map(|(region, own)| (region, own, role == "nodes"))),
+            None => (take("property")?, None),
         };
         let name: String = named("payload")?;
         let payload: Box<dyn Source> = match streamed.remove(&name) {
@@ -162,19 +165,21 @@ impl Documents {
             }
             (None, None) => None,
         };
-        let property = match (&self.property, &self.bounds) {
-            (Some((name, bytes)), _) => Some(certkern_claims::read_property(name, bytes, limits)?),
-            (None, Some(((region, ends), (name, bytes)))) => {
-                let (ends, bounds) = certkern_claims::read_bounds((region, ends), (name, bytes), limits)?;
-                Some(bound::outside(ends, &bounds))
+        let stated: Option<Stated> = match (&self.property, &self.bounds) {
+            (Some((name, bytes)), _) => {
+                let network = graph.as_ref().map(Graph::interface);
+                Some(certkern_claims::read_property_about(name, bytes, network.as_deref(), limits)?.into())
+            }
+            (None, Some(((region, ends), (name, bytes), of_nodes))) => {
+                Some(certkern_claims::read_bounds((region, ends), (name, bytes), *of_nodes, limits)?)
             }
             (None, None) => None,
         };
         let mut digests = graph.as_ref().map(of_graph).unwrap_or_default();
-        if let Some(property) = &property {
-            digests.push((Role::Input.name(), digest::input_digest(property).to_string()));
+        if let Some(stated) = &stated {
+            digests.push((Role::Input.name(), stated.input_digest().to_string()));
             if let Some(graph) = &graph {
-                digests.push((Role::Output.name(), digest::output_digest(graph.output_ids(), property).to_string()));
+                digests.push((Role::Output.name(), stated.output_digest(graph).to_string()));
             }
         }
         if let Some((name, bytes)) = &self.enclosure {

@@ -1,19 +1,26 @@
 //! The binary `certkern`: arguments, files, progress, printing, exit codes. What is true is decided in the kernel; here it is printed.
 
+mod budget;
 mod check;
+mod decimal;
 mod digest;
+mod eval;
 mod export;
 mod failure;
+mod folder;
 mod import;
 mod input;
+mod network;
 mod oracle;
 mod outcome;
 mod output;
 mod own_files;
 mod parts;
+mod probes;
 mod progress;
 mod source;
 mod streamed;
+mod trust;
 mod witness;
 
 use clap::{Parser, Subcommand, ValueEnum};
@@ -36,11 +43,14 @@ const EXAMPLES: &str = "\
 Examples:
   certkern check bundle/ --onnx net.onnx --property spec.vnnlib
   certkern witness net.onnx spec.vnnlib result.counterexample
+  certkern eval net.onnx --at point.json
   certkern oracle query.json
   certkern import abcrown dump/ --onnx net.onnx --property spec.vnnlib -o bundle
+  certkern import torchlean query.json -o bundle
   certkern import onnx net.onnx -o net
   certkern export torch net/graph.json net/payload.safetensors -o model
-  certkern digest bundle/";
+  certkern digest bundle/
+  certkern trust leaves";
 
 /// Checks certificates about neural networks and real functions in arithmetic that cannot lie.
 #[derive(Parser)]
@@ -58,6 +68,9 @@ enum Command {
     /// Check a counterexample: whether it lies in the box and violates the property, exactly, and by how much not
     #[command(after_help = format!("{}\n\n{EXIT_CODES}", witness::HELP))]
     Witness(witness::Witness),
+    /// Print the values of a network at a point: exactly, in balls, or in floats beside them
+    #[command(after_help = eval::HELP)]
+    Eval(eval::Eval),
     /// Let a tool, such as Arb, answer a query about values of functions, and check its answer
     #[command(after_help = format!("{}\n\n{EXIT_CODES}", oracle::HELP))]
     Oracle(oracle::Oracle),
@@ -70,6 +83,9 @@ enum Command {
     /// Print the digests of documents, computed from their bytes
     #[command(after_help = format!("{}\n\n{EXIT_CODES}", digest::HELP))]
     Digest(digest::Digest),
+    /// Print what a verdict of a kind rests on, with lines of code
+    #[command(after_help = trust::HELP)]
+    Trust(trust::Trust),
 }
 
 /// How a result is printed.
@@ -94,10 +110,12 @@ fn main() -> ExitCode {
     ExitCode::from(guarded(|| match &arguments.command {
         Command::Check(check) => check.run(),
         Command::Witness(witness) => witness.run(),
+        Command::Eval(eval) => eval.run(),
         Command::Oracle(oracle) => oracle.run(),
         Command::Import(import) => import.run(),
         Command::Export(export) => export.run(),
         Command::Digest(digest) => digest.run(),
+        Command::Trust(trust) => trust.run(),
     }))
 }
 

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
 /// How a verdict is told.
-#[derive(clap::Args)]
+#[derive(Clone, clap::Args)]
 pub(crate) struct Presentation {
     /// How the result is printed
     #[arg(long, value_enum, default_value = "text")]

@@ -1,5 +1,6 @@
 //! The user's own network and property, read afresh and compared with what a theorem is about.
 
+use crate::import::onnx::{self, FrozenFile};
 use crate::input::Named;
 use certkern_graph::Graph;
 use certkern_seal::{Theorem, Verdict};
@@ -9,6 +10,8 @@ use certkern_wire::{Limits, Reason, Rejection, Role};
 pub(crate) struct OwnFiles {
     /// A network, in ONNX.
     pub(crate) onnx: Option<Named>,
+    /// The tensors of those of its inputs that are frozen.
+    pub(crate) frozen: Vec<FrozenFile>,
     /// A property: JSON by the ending .json of its name, else VNN-LIB.
     pub(crate) property: Option<Named>,
 }
@@ -24,7 +27,7 @@ impl OwnFiles {
 
     fn compare_theorem(&self, mut theorem: Theorem, limits: &Limits) -> Result<Theorem, Rejection> {
         if let Some((name, bytes)) = &self.onnx {
-            let imported = certkern_onnx::import(bytes).map_err(|error| Reason::BindUnreadable {
+            let imported = onnx::import_frozen(bytes, &self.frozen).map_err(|error| Reason::BindUnreadable {
                 role: Role::Graph,
                 file: name.clone(),
                 detail: error.to_string(),
@@ -33,7 +36,7 @@ impl OwnFiles {
             theorem = theorem.compared_with_model(&graph.map_err(|rejection| rejection.in_file(name))?, name)?;
         }
         if let Some((name, bytes)) = &self.property {
-            let property = certkern_claims::read_property(name, bytes, limits)?;
+            let property = certkern_claims::read_property_about(name, bytes, theorem.interface(), limits)?;
             theorem = theorem.compared_with_property(&property, name)?;
         }
         Ok(theorem)

@@ -3,7 +3,6 @@
 use certkern_wire::tensors::Source;
 use std::fs::File;
 use std::io;
-use std::path::Path;
 use std::sync::OnceLock;
 
 /// An open file.
@@ -15,8 +14,7 @@ pub(crate) struct Streamed {
 }
 
 impl Streamed {
-    pub(crate) fn open(path: &Path) -> io::Result<Self> {
-        let file = File::open(path)?;
+    pub(crate) fn of(file: File) -> io::Result<Self> {
         let length = file.metadata()?.len();
         Ok(Self { file, length, fault: OnceLock::new() })
     }
@@ -70,7 +68,7 @@ mod tests {
         let scratch = tempfile::tempdir().unwrap();
         let path = scratch.path().join("streamed");
         std::fs::write(&path, b"0123456789").unwrap();
-        let streamed = Streamed::open(&path).unwrap();
+        let streamed = Streamed::of(File::open(&path).unwrap()).unwrap();
         assert_eq!(streamed.length(), 10);
         let mut piece = [0; 3];
         assert!(streamed.read(7, &mut piece) && &piece == b"789");
@@ -80,6 +78,6 @@ mod tests {
         // A file that becomes shorter.
         std::fs::write(&path, b"01").unwrap();
         assert!(!streamed.read(0, &mut piece));
-        assert!(!Streamed::open(scratch.path()).unwrap().read(0, &mut piece));
+        assert!(!Streamed::of(File::open(scratch.path()).unwrap()).unwrap().read(0, &mut piece));
     }
 }

@@ -3,8 +3,8 @@
 mod standing;
 
 use crate::failure::Failure;
-use crate::import::onnx;
-use crate::input::{self, Folder, Input, Named};
+use crate::input::{self, Named};
+use crate::network::Network;
 use crate::outcome::{Outcome, Presentation};
 use crate::output;
 use crate::own_files::OwnFiles;
@@ -64,14 +64,6 @@ pub(crate) struct Witness {
     output: Option<PathBuf>,
     #[command(flatten)]
     presentation: Presentation,
-}
-
-/// A network as documents of the kernel.
-struct Network {
-    graph: Named,
-    payload: Named,
-    /// The file that they were imported from.
-    onnx: Option<Named>,
 }
 
 /// The bytes that the command reads.
@@ -141,37 +133,14 @@ impl Witness {
     }
 }
 
-impl Network {
-    fn read(path: &Path, limits: &Limits) -> Result<Self, Failure> {
-        let name = path.display().to_string();
-        let bytes = match Input::read(path, &[], limits)? {
-            Input::File(bytes) => bytes,
-            Input::Folder(Folder { mut files, .. }) => {
-                let mut take = |file: &str| Some((path.join(file).display().to_string(), files.remove(file)?));
-                let (graph, payload) = (take(onnx::GRAPH), take(onnx::PAYLOAD));
-                return match (graph, payload) {
-                    (Some(graph), Some(payload)) => Ok(Self { graph, payload, onnx: None }),
-                    _ => Err(Failure::Usage(format!(
-                        "{name} has not both {} and {}: give an ONNX file, or what `certkern import onnx` wrote",
-                        onnx::GRAPH,
-                        onnx::PAYLOAD
-                    ))),
-                };
-            }
-        };
-        let imported = onnx::import(&name, &bytes)?;
-        let (graph, payload) = ((name.clone(), imported.graph.into_bytes()), (name.clone(), imported.payload));
-        Ok(Self { graph, payload, onnx: Some((name, bytes)) })
-    }
-}
-
 impl Sources {
     /// The point and its exact standing.
     fn examine(&self, limits: &Limits) -> Result<Examined<'_>, Failure> {
         let ((graph, bytes), (_, payload)) = (&self.network.graph, &self.network.payload);
         let graph = Graph::read(bytes, Some(payload), limits).map_err(|rejection| rejection.in_file(graph))?;
         let (name, bytes) = &self.property;
-        let property = certkern_claims::read_property(name, bytes, limits)?;
+        let network = Some(graph.interface());
+        let property = certkern_claims::read_property_about(name, bytes, network.as_deref(), limits)?;
         let documents = Documents::new(graph, property).map_err(|rejection| rejection.in_file(name))?;
         let (name, bytes) = &self.counterexample;
         let refused = |error| Failure::Import(format!("{name}: {error}"));
@@ -204,7 +173,7 @@ impl Sources {
 
     /// What the user gave, to be compared as `certkern check` compares it.
     fn own_files(&self) -> OwnFiles {
-        OwnFiles { onnx: self.network.onnx.clone(), property: Some(self.property.clone()) }
+        OwnFiles { onnx: self.network.onnx.clone(), frozen: Vec::new(), property: Some(self.property.clone()) }
     }
 
     /// The texts in which faults may lie.

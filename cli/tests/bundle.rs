@@ -47,7 +47,7 @@ pub(crate) fn bound(files: &Files) -> Files {
     let named = |role: &str| manifest["files"][role].as_str().unwrap();
     let graph = Graph::read(&files[named("graph")], Some(&files[named("payload")]), &limits).unwrap();
     let property = certkern_claims::read_property(named("property"), &files[named("property")], &limits).unwrap();
-    let digests = Digests::of(&graph, &property).by_role();
+    let digests = Digests::of(&graph, &property.clone().into()).by_role();
     manifest["digests"] = digests.into_iter().map(|(role, hex)| (role.name().to_owned(), json!(hex))).collect();
     with(files, MANIFEST, manifest.to_string().into_bytes())
 }

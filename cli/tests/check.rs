@@ -100,6 +100,12 @@ fn other_files_of_the_user_are_refused() {
     let unreadable = check("--property", &edited);
     unreadable.expect(2, "s REJECTED property.variable");
     assert!(unreadable.stdout.contains("edited.vnnlib:2:7\n    (<= Z_0 1))\n        ^\n"), "{}", unreadable.stdout);
+    // Of VNN-LIB 2.0 the shapes must be those of the network, [1, 2] and [1, 1].
+    let second = fs::read_to_string(root().join("certs/reject/property.shape/turned/property.vnnlib")).unwrap();
+    fs::write(&edited, &second).unwrap();
+    check("--property", &edited).expect(2, "s REJECTED property.shape");
+    fs::write(&edited, second.replace("[2,1]", "[1,2]").replace("X[1,0]", "X[0,1]")).unwrap();
+    accepts(check("--property", &edited).last_line());
     // What the kernel rejects is not compared.
     fs::write(folder.join("cert.safetensors"), one_leaf()).unwrap();
     let both = certkern(["check", text(&folder), "--onnx", text(&other), "--property", text(&property)]);

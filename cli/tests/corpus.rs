@@ -176,3 +176,17 @@ fn every_code_has_a_case() {
     assert!(unknown.is_empty(), "no such code: {unknown:?}");
     assert!(needless.is_empty(), "excused, but there is a case: {needless:?}");
 }
+
+/// `docs/boundary-rejections.md`: each message of the neighbour has a case.
+#[test]
+fn every_rejection_of_the_neighbour_has_a_case() {
+    let document = fs::read_to_string(root().join("docs/boundary-rejections.md")).unwrap();
+    let rows = document.lines().filter_map(|line| line.strip_prefix("| ")?.strip_suffix("` |")?.rsplit_once("| `"));
+    let named: BTreeSet<&str> = rows.map(|(_, case)| case).collect();
+    assert!(named.len() >= 57, "{}", named.len());
+    let cases = cases("reject").into_iter().map(|case| case.path.with_extension(""));
+    let known: BTreeSet<PathBuf> = cases.collect();
+    let missing: Vec<&&str> =
+        named.iter().filter(|case| !known.contains(&Path::new("certs/reject").join(case))).collect();
+    assert!(missing.is_empty(), "{missing:?}");
+}

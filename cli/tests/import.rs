@@ -127,3 +127,96 @@ fn a_dump_without_its_files_is_told() {
     assert!(empty.code == 2 && empty.stderr.contains(&wanted), "{}", empty.stderr);
     assert!(!out.exists());
 }
+
+/// A field of a message whose body is shorter than 128 bytes.
+fn field(number: u8, body: &[u8]) -> Vec<u8> {
+    let mut bytes = vec![number << 3 | 2, u8::try_from(body.len()).unwrap()];
+    bytes.extend(body);
+    bytes
+}
+
+/// `y = x + s` on vectors of one element, as ONNX spells it (onnx.proto): s is a graph input without an initializer.
+fn sum_of_two_inputs() -> Vec<u8> {
+    let value = |name: &str| {
+        let shape = field(2, &field(1, &[1 << 3, 1]));
+        let tensor = field(1, &[vec![1 << 3, 1], shape].concat());
+        [field(1, name.as_bytes()), field(2, &tensor)].concat()
+    };
+    let node = [field(1, b"x"), field(1, b"s"), field(2, b"y"), field(4, b"Add")].concat();
+    let graph =
+        [field(1, &node), field(2, b"g"), field(11, &value("x")), field(11, &value("s")), field(12, &value("y"))];
+    [vec![1 << 3, 8], field(7, &graph.concat()), field(8, &[2 << 3, 13])].concat()
+}
+
+/// One number of binary32 as an array of NumPy.
+fn array(number: f32) -> Vec<u8> {
+    let header = b"{'descr': '<f4', 'fortran_order': False, 'shape': (1,), }";
+    let length = u16::try_from(header.len()).unwrap().to_le_bytes();
+    [b"\x93NUMPY\x01\x00".as_slice(), &length, header, &number.to_le_bytes()].concat()
+}
+
+#[test]
+fn a_network_with_frozen_inputs_is_compared_with_the_same_tensors() {
+    let scratch = tempfile::tempdir().unwrap();
+    let file = |name: &str, bytes: &[u8]| {
+        let path = scratch.path().join(name);
+        fs::write(&path, bytes).unwrap();
+        path
+    };
+    let net = file("net.onnx", &sum_of_two_inputs());
+    let [half, other] = [("half.npy", 0.5), ("other.npy", 0.75)].map(|(name, number)| file(name, &array(number)));
+    let freeze = |path: &Path| format!("s={}", text(path));
+    let folder = scratch.path().join("net");
+    let run = certkern(["import", "onnx", text(&net), "--freeze", &freeze(&half), "-o", text(&folder)]);
+    assert_eq!((run.code, run.stderr.as_str()), (0, ""));
+    // At x = 1/2 the output is 1.
+    let property = b"(declare-const X_0 Real) (declare-const Y_0 Real) (assert (and (>= X_0 0) (<= X_0 1) (= Y_0 1)))";
+    let (property, point) = (file("spec.vnnlib", property), file("point", b"((X_0 0.5))"));
+    let bundle = scratch.path().join("bundle");
+    let run = certkern(["witness", text(&folder), text(&property), text(&point), "-o", text(&bundle)]);
+    assert_eq!(run.code, 0, "{}", run.stdout);
+    let check = |more: &[&str]| certkern([&["check", text(&bundle)], more].concat());
+    let same = check(&["--onnx", text(&net), "--freeze", &freeze(&half)]);
+    assert!(
+        same.last_line().starts_with("s ACCEPTED sat ") && same.stdout.contains("compared  model:"),
+        "{}",
+        same.stdout
+    );
+    check(&["--onnx", text(&net), "--freeze", &freeze(&other)]).expect(2, "s REJECTED bind.payload");
+    check(&["--onnx", text(&net)]).expect(2, "s REJECTED bind.graph");
+    check(&["--freeze", &freeze(&half)]).expect_usage("--freeze is about the network of --onnx");
+}
+
+#[test]
+fn artifacts_of_torchlean_become_certificates() {
+    let scratch = tempfile::tempdir().unwrap();
+    let out = scratch.path().join("query");
+    let query = "certs/torchlean/query.json";
+    let run = certkern(["check", query]);
+    assert_eq!((run.code, run.last_line()), (2, "s REJECTED graph.format"));
+    assert!(
+        run.stdout.contains("This is a crown_query_v1, not a certificate: `certkern import torchlean` makes one of it"),
+        "{}",
+        run.stdout
+    );
+    assert_eq!(certkern(["import", "torchlean", query, "--out", out.to_str().unwrap()]).code, 0);
+    assert_eq!(certkern(["check", out.to_str().unwrap()]).code, 0);
+    // One document, not a folder.
+    let out = scratch.path().join("claim.json");
+    let arguments = ["import", "torchlean", "certs/torchlean/monotonicity.json", "-o", out.to_str().unwrap()];
+    assert_eq!(certkern(arguments).code, 0);
+    assert!(certkern(["check", out.to_str().unwrap()]).last_line().starts_with("s ACCEPTED monotone "));
+    let refused = certkern([
+        "import",
+        "torchlean",
+        "certs/torchlean/leaves.json",
+        "-o",
+        scratch.path().join("x").to_str().unwrap(),
+    ]);
+    assert_eq!((refused.code, refused.stdout.as_str()), (2, ""));
+    assert!(
+        refused.stderr.contains("lacks the network (--graph), the property, with the region (--property)"),
+        "{}",
+        refused.stderr
+    );
+}

@@ -1,6 +1,6 @@
 //! Large documents in little memory: the system gives the checker no more.
 
-use crate::support::text;
+use crate::support::{certkern, text};
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -48,5 +48,31 @@ fn a_megabyte_of_small_values() {
     for item in [&deep, "[[0]]", "[]", "0", r#"{"":0}"#, r#"{"a":{}}"#, r#""\n""#] {
         let document = list(1_000_000 / (item.len() + 1), item);
         check(&path, &document, 64, 2, "s REJECTED json.type");
+    }
+}
+
+/// A budget ends a check with one verdict of the class `limit`, text or JSON, and a generous one changes nothing.
+#[test]
+fn budgets_of_memory_and_time() {
+    let scratch = tempfile::tempdir().unwrap();
+    let path = scratch.path().join("large.json");
+    let nodes = list(1_000_000, r#"{"op":"neg","args":[#]}"#);
+    fs::write(&path, format!(r#"{{"format":"certkern.enclosure.v1","answer":0,"query":{nodes}}}"#)).unwrap();
+    let run = |arguments: &[&str]| {
+        let run = certkern([&["check", text(&path)], arguments].concat());
+        assert_eq!(run.stderr, "");
+        (run.code, run.stdout.lines().filter(|line| line.starts_with("s ")).collect::<Vec<_>>().join("|"))
+    };
+    for format in ["text", "json"] {
+        let limited = run(&["--format", format, "--max-memory", "60M"]);
+        assert_eq!(limited, (3, "s LIMIT memory".to_owned()));
+        let limited = run(&["--format", format, "--max-time", "20ms"]);
+        assert_eq!(limited, (3, "s LIMIT time".to_owned()));
+    }
+    let free = run(&[]);
+    assert_eq!((free.0, free.1.as_str()), (2, "s REJECTED json.type"));
+    assert_eq!(run(&["--max-memory", "8G", "--max-time", "10m"]), free);
+    for wrong in [["--max-memory", "12Q"], ["--max-time", "-1"]] {
+        assert_eq!(certkern([&["check", text(&path)], &wrong[..]].concat()).code, 64);
     }
 }

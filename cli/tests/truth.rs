@@ -44,7 +44,7 @@ impl Instance {
 
     /// The verdict on the bundle of this claim with this certificate.
     fn check(&self, (certificate, hints): &Certificate) -> Verdict {
-        let digests = Digests::of(&self.graph, &self.property).by_role();
+        let digests = Digests::of(&self.graph, &self.property.clone().into()).by_role();
         let digests: BTreeMap<&str, String> =
             digests.iter().map(|(role, hex)| (Role::name(*role), hex.clone())).collect();
         let manifest = json!({"format": "certkern.bundle.v1", "kind": "leaves", "digests": digests, "files": {

@@ -1,32 +1,27 @@
 //! No tracked file holds an absolute path of this machine.
 
+use crate::tracked_files;
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 
 /// Looks through all tracked files for the folder that holds the repository and for the home folder.
 ///
 /// # Errors
 /// The files that hold one.
 pub(crate) fn check(root: &Path) -> Result<String, String> {
-    let output = Command::new("git").args(["ls-files", "-z"]).current_dir(root).output();
-    let output = output.map_err(|error| format!("git: {error}"))?;
-    if !output.status.success() {
-        return Err(format!("git ls-files: {}", String::from_utf8_lossy(&output.stderr)));
-    }
+    let names = tracked_files(root)?;
     let home = std::env::var("HOME").unwrap_or_default();
     let folders = [root.parent().and_then(Path::to_str).unwrap_or_default(), &home];
     let marks: Vec<String> =
         folders.iter().filter(|folder| folder.len() > 1).map(|folder| format!("{folder}/")).collect();
-    let listed = String::from_utf8_lossy(&output.stdout).into_owned();
-    let names = listed.split('\0').filter(|name| !name.is_empty() && *name != "Cargo.lock");
+    let names = names.iter().filter(|name| *name != "Cargo.lock");
     let (mut seen, mut found) = (0, Vec::new());
     for name in names {
         // A file that is tracked and deleted holds nothing.
         let Ok(bytes) = fs::read(root.join(name)) else { continue };
         seen += 1;
         if marks.iter().any(|mark| holds(&bytes, mark.as_bytes())) {
-            found.push(name.to_owned());
+            found.push(name.clone());
         }
     }
     if found.is_empty() {

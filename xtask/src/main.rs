@@ -2,11 +2,14 @@
 //! α,β-CROWN, and measurements.
 
 mod bench;
+mod code_lines;
 mod inari;
+mod licences;
 mod lines;
 mod live;
 mod machine_paths;
 mod members;
+mod planted;
 mod python;
 mod sources;
 mod stage;
@@ -21,6 +24,8 @@ usage: cargo xtask test [STAGE]
                             everything that CI runs, or the stages with STAGE in their names
        cargo xtask lines    lines of code of the kernel
        cargo xtask trust    compare the kernel's dependencies with docs/trust.md
+       cargo xtask planted [NAME]
+                            plant the bugs of tests/planted in a copy of the kernel, one at a time; the tests must catch each
        cargo xtask bench [--quick] [--only NAME] [--pairs N] [--python P] [--json OUT]
                             measure how fast is checked (bench/, docs/numbers.md); --quick takes less than 40 seconds
        cargo xtask bounds PATH [--python P] [--exact] [--only NAME]
@@ -38,6 +43,8 @@ fn main() -> ExitCode {
         ["test", name] => return test(&root, name),
         ["lines"] => lines::check(&root),
         ["trust"] => trust::check(&root),
+        ["planted"] => planted::run(&root, ""),
+        ["planted", name] => planted::run(&root, name),
         ["bench", arguments @ ..] => bench::run(&root, arguments),
         ["bounds", checkout, arguments @ ..] => bench::bounds(&root, checkout, arguments),
         ["live-abcrown", checkout] => live::run(&root, checkout, "python3"),
@@ -76,8 +83,10 @@ fn test(root: &Path, name: &str) -> ExitCode {
         Stage::command(root, "doc", 3.0, &["doc", "--locked", "--workspace", "--no-deps"]),
         Stage::check("lines", 1.0, || lines::check(root)),
         Stage::check("dependencies", 1.0, || trust::check(root)),
+        Stage::check("licences", 8.0, || licences::check(root)),
         Stage::check("sources", 1.0, || sources::check(root)),
         Stage::check("machine paths", 1.0, || machine_paths::check(root)),
+        Stage::check("planted bugs", 1.0, || planted::check(root)),
         Stage::check("members", 1.0, || members::all_are_known(root)),
     ];
     stages.extend(members::MEMBERS.iter().map(|member| member.stage(root)));
@@ -119,4 +128,18 @@ fn output_of_cargo(root: &Path, arguments: &[&str]) -> Result<String, String> {
         return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
     }
     Err(format!("cargo {}: {}", arguments.join(" "), String::from_utf8_lossy(&output.stderr)))
+}
+
+/// The files that git tracks, from the root of the repository.
+///
+/// # Errors
+/// If git cannot be run or fails.
+fn tracked_files(root: &Path) -> Result<Vec<String>, String> {
+    let output = Command::new("git").args(["ls-files", "-z"]).current_dir(root).output();
+    let output = output.map_err(|error| format!("git: {error}"))?;
+    if !output.status.success() {
+        return Err(format!("git ls-files: {}", String::from_utf8_lossy(&output.stderr)));
+    }
+    let listed = String::from_utf8_lossy(&output.stdout).into_owned();
+    Ok(listed.split('\0').filter(|name| !name.is_empty()).map(str::to_owned).collect())
 }

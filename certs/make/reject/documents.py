@@ -255,6 +255,15 @@ def keys(make: Maker) -> None:
     make.document(code, "shape", CHAPTER, ', "shape": []', "", "a node without its shape")
     make.document(code, "parents", CHAPTER, '"parents": [1], ', "", "a node without its parents")
     make.document(code, "format", CHAPTER, '"format": "torchlean.ir.v1", ', "", "without the format")
+    make.document(code, "id", CHAPTER, '"id": 1, ', "", "a node without its id")
+    make.document(code, "kind", CHAPTER, '"kind": "relu", ', "", "a node without its operator")
+    make.whole(
+        code,
+        "nodes",
+        CHAPTER,
+        b'{"format": "torchlean.ir.v1", "input_id": 0, "output_ids": [2]}\n',
+        "without nodes",
+    )
     digest = '             "payload": '
     lines = [
         line
@@ -290,6 +299,7 @@ def values(make: Maker) -> None:
     make.document(code, "string_for_number", CHAPTER, '"input_id": 0', '"input_id": "0"', "an id as a string")
     make.document(code, "number_for_string", CHAPTER, '"sum"', "3", "an operator as a number")
     make.document(code, "number_for_array", CHAPTER, "[2]", "2", "the outputs as one number")
+    make.document(code, "string_for_axis", CHAPTER, RELU, RELU.replace("[1, 4]", '["1", 4]'), "an axis as a string")
     make.document(code, "null", CHAPTER, '"shape": []', '"shape": null', "a shape that is null")
     make.whole(
         code, "array_document", CHAPTER, b"[" + graph(CHAPTER).rstrip() + b"]\n", "the document in an array"

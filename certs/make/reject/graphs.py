@@ -150,6 +150,9 @@ def attributes(make: Maker) -> None:
     make.document(
         code, "tuple", "numbers", '"value_kind": "tensor"', '"value_kind": "tuple"', "a value that is a tuple"
     )
+    make.document(
+        code, "value_kind", "numbers", '"value_kind": "tensor"', '"value_kind": "x"', "a value that is neither"
+    )
 
 
 def shapes(make: Maker) -> None:
@@ -178,6 +181,7 @@ def shapes(make: Maker) -> None:
         "kernel_too_large": ('"kernel": [2, 2]', '"kernel": [2, 5]', "a kernel wider than the padded input"),
         "perm_short": ('"perm": [0, 2, 3, 1]', '"perm": [0, 2, 1]', "a permutation of three axes of four"),
         "transpose_axis": ('"axis2": 1', '"axis2": 2', "an axis that the parent does not have"),
+        "concat_other_axis": ('"parents": [6, 6]', '"parents": [6, 5]', "a concat of the shapes [4, 2] and [2, 4] along axis 1"),
         "concat_axis": ('"axis": 1}', '"axis": 2}', "an axis that the parents do not have"),
         "reshape_elements": ('"out_shape": [2, 4]', '"out_shape": [2, 5]', "a reshape of 8 elements to 10"),
         "reshape_from": ('"in_shape": [8]', '"in_shape": [4, 2]', "`in_shape` is not the parent's shape"),
@@ -341,6 +345,7 @@ def superset(make: Maker) -> None:
             "split_index": (EXTENDED, '"index": 1', '"index": 2', "a third piece of two"),
         },
         "graph.shape-rule": {
+            "reduction_axis": (TORCHLEAN, '"axes": [2, 0]', '"axes": [3, 0]', "an axis beyond the rank"),
             "softmax_axis": (
                 TORCHLEAN, '"softmax", "parents": [0], "shape": [1, 2, 4], "axis": 2',
                 '"softmax", "parents": [0], "shape": [1, 2, 4], "axis": 3', "an axis beyond the rank",

@@ -14,6 +14,7 @@ OUTPUT = "(assert (<= Y_0 -0.5))"
 def cases(make: Maker) -> None:
     """All cases of this module."""
     vnnlib(make)
+    tensors(make)
     regions(make)
     documents(make)
 
@@ -78,6 +79,28 @@ def vnnlib(make: Maker) -> None:
     declaration = "(declare-const Y_0 Real)\n"
     late = text.replace(declaration, "").rstrip() + "\n" + declaration
     make.files(code, "declared_late", SMALL, {FILE: late.encode()}, "a declaration after its use")
+
+
+def tensors(make: Maker) -> None:
+    """VNN-LIB 2.0: the sibling's property about tensors that are of other shapes than in the network, [1, 2] and [1, 1]."""
+
+    def second(x: str, y: str) -> bytes:
+        index = {"[1,2]": "[0,{}]", "[2,1]": "[{},0]", "[2]": "[{}]"}[x]
+        first, last = ("X" + index.format(i) for i in (0, 1))
+        output = "Y[0,0]" if y == "[1,1]" else "Y[0]"
+        return f"""(vnnlib-version <2.0>)
+(declare-network n (declare-input X Real {x}) (declare-output Y Real {y}))
+(assert (and (<= {first} 1) (>= {first} -1) (<= {last} 1) (>= {last} -1)))
+(assert (<= {output} -0.5))
+""".encode()
+
+    code = "property.shape"
+    make.files(code, "turned", SMALL, {FILE: second("[2,1]", "[1,1]")}, "an input of shape [2, 1]")
+    make.files(code, "no_batch", SMALL, {FILE: second("[2]", "[1,1]")}, "an input of shape [2]")
+    make.files(code, "output", SMALL, {FILE: second("[1,2]", "[1]")}, "an output of shape [1]")
+    own = f"certs/reject/{code}/turned/{FILE}"
+    words = "the user's own property, about an input of shape [2, 1]"
+    make.files(code, "own_property", SMALL, {}, words, args=("--property", own))
 
 
 def regions(make: Maker) -> None:

@@ -2,6 +2,7 @@
 
 mod abcrown;
 pub(crate) mod onnx;
+pub(crate) mod torchlean;
 
 use crate::failure::Failure;
 
@@ -14,6 +15,9 @@ pub(crate) enum Import {
     /// A leaf dump of an alpha,beta-CROWN run as a bundle
     #[command(after_help = abcrown::HELP)]
     Abcrown(abcrown::Abcrown),
+    /// An artifact of TorchLean as a certificate
+    #[command(after_help = torchlean::HELP)]
+    Torchlean(Box<torchlean::Torchlean>),
 }
 
 /// The exit codes of importers.
@@ -29,6 +33,7 @@ impl Import {
         match self {
             Self::Onnx(onnx) => onnx.run(),
             Self::Abcrown(abcrown) => abcrown.run(),
+            Self::Torchlean(torchlean) => torchlean.run(),
         }
     }
 }

@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::{digest, input, output};
 use certkern_graph::Graph;
-use certkern_onnx::{Frozen, Imported};
+use certkern_onnx::{Frozen, ImportError, Imported};
 use certkern_wire::Limits;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -28,9 +28,23 @@ pub(crate) struct Onnx {
     /// The folder to write
     #[arg(short, long, value_name = "DIR")]
     output: PathBuf,
+    #[command(flatten)]
+    freeze: Freeze,
+}
+
+/// The graph inputs that are frozen.
+#[derive(Clone, clap::Args)]
+pub(crate) struct Freeze {
     /// A graph input that becomes a constant, with the file of its tensor (.npy, or a TensorProto); may stand several times
     #[arg(long, value_name = "NAME=FILE")]
     freeze: Vec<String>,
+}
+
+/// The file of the tensor that an input is frozen to.
+pub(crate) struct FrozenFile {
+    pub(crate) name: String,
+    pub(crate) path: PathBuf,
+    bytes: Vec<u8>,
 }
 
 impl Onnx {
@@ -38,14 +52,12 @@ impl Onnx {
         let limits = Limits::default();
         let progress = Progress::start("importing");
         let bytes = input::file(&self.network, &limits)?;
-        let frozen = self.frozen(&limits)?;
-        let read: Vec<&Path> = frozen.iter().map(|tensor| tensor.path).chain([self.network.as_path()]).collect();
+        let frozen = self.freeze.read(&limits)?;
+        let read: Vec<&Path> =
+            frozen.iter().map(|tensor| tensor.path.as_path()).chain([self.network.as_path()]).collect();
         output::keep_clear(&self.output, &read)?;
         output::keep_other_files(&self.output, &[GRAPH, PAYLOAD])?;
-        let name = self.network.display();
-        let frozen: Vec<Frozen> = frozen.iter().map(|FrozenFile { name, bytes, .. }| Frozen { name, bytes }).collect();
-        let imported = certkern_onnx::import_frozen(&bytes, &frozen)
-            .map_err(|error| Failure::Import(format!("{name}: {error}")))?;
+        let imported = import(&self.network.display().to_string(), &bytes, &frozen)?;
         let graph = Graph::read(imported.graph.as_bytes(), Some(&imported.payload), &limits)?;
         fs::create_dir_all(&self.output).map_err(|error| Failure::io("write", &self.output, &error))?;
         // The graph comes last: where it stands, its payload does.
@@ -58,29 +70,40 @@ impl Onnx {
         output::print(&format!("{digests}nodes    {nodes}\ninput    {from:?}\n{to}"))?;
         Ok(0)
     }
+}
+
+impl Freeze {
+    /// What was given, each `NAME=FILE`.
+    pub(crate) fn given(&self) -> &[String] {
+        &self.freeze
+    }
+
+    /// Whether no input is frozen.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.freeze.is_empty()
+    }
 
     /// The tensors of frozen inputs. A name may hold `=`, a path after it may not.
-    fn frozen(&self, limits: &Limits) -> Result<Vec<FrozenFile<'_>>, Failure> {
+    pub(crate) fn read(&self, limits: &Limits) -> Result<Vec<FrozenFile>, Failure> {
         let mut frozen = Vec::with_capacity(self.freeze.len());
         for text in &self.freeze {
             let Some((name, path)) = text.rsplit_once('=') else {
                 return Err(Failure::Usage(format!("--freeze {text} is not NAME=FILE")));
             };
-            let path = Path::new(path);
-            frozen.push(FrozenFile { name, path, bytes: input::file(path, limits)? });
+            let path = PathBuf::from(path);
+            frozen.push(FrozenFile { name: name.to_owned(), bytes: input::file(&path, limits)?, path });
         }
         Ok(frozen)
     }
 }
 
-/// The file of the tensor that an input is frozen to.
-struct FrozenFile<'a> {
-    name: &'a str,
-    path: &'a Path,
-    bytes: Vec<u8>,
+/// Imports the bytes of the file `name`.
+pub(crate) fn import(name: &str, bytes: &[u8], frozen: &[FrozenFile]) -> Result<Imported, Failure> {
+    import_frozen(bytes, frozen).map_err(|error| Failure::Import(format!("{name}: {error}")))
 }
 
-/// Imports the bytes of the file `name`.
-pub(crate) fn import(name: &str, bytes: &[u8]) -> Result<Imported, Failure> {
-    certkern_onnx::import(bytes).map_err(|error| Failure::Import(format!("{name}: {error}")))
+/// Imports a network of which some inputs are frozen.
+pub(crate) fn import_frozen(bytes: &[u8], frozen: &[FrozenFile]) -> Result<Imported, ImportError> {
+    let frozen: Vec<Frozen> = frozen.iter().map(|FrozenFile { name, bytes, .. }| Frozen { name, bytes }).collect();
+    certkern_onnx::import_frozen(bytes, &frozen)
 }

@@ -5,15 +5,14 @@ use crate::{Arith, witness};
 use certkern_core::num::Rational;
 use certkern_core::property::Property;
 use certkern_graph::Graph;
-use certkern_seal::{Digests, Documents};
+use certkern_seal::{Digests, Documents, Stated};
 use certkern_wire::digest::{GraphDigest, InputDigest, OutputDigest, PayloadDigest};
 use certkern_wire::fields::Fields;
 use certkern_wire::json::{self, Json};
 use certkern_wire::limits::Limits;
 use certkern_wire::reason::{Fault, Reason, Rejection, Role};
-use certkern_wire::region::{self, Ends};
 use certkern_wire::tensors::Source;
-use certkern_wire::{bound, property, vnnlib};
+use certkern_wire::{Shown, bound, nodes, property, region, vnnlib};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The files of a bundle by name.
@@ -33,6 +32,7 @@ pub(crate) type Named<'a> = (&'a str, &'a [u8]);
 enum Kind {
     Bound,
     Leaves,
+    Nodes,
     Witness,
 }
 
@@ -40,7 +40,7 @@ enum Kind {
 enum Specification {
     /// A region and an unsafe set.
     Property(String),
-    /// A region, and bounds of the outputs.
+    /// A region, and bounds of the outputs or of nodes.
     Bounds { region: String, bounds: String },
 }
 
@@ -53,6 +53,7 @@ struct Manifest {
     certificate: String,
     hints: Option<String>,
     digests: Digests,
+    outside: Vec<String>,
 }
 
 /// What a bundle claims about its documents, read as far as it is not streamed.
@@ -74,22 +75,24 @@ pub(crate) fn open<'a>(
     no_strangers(files.keys().chain(sources.keys()).map(String::as_str), &manifest)?;
     let graph = Graph::read(file(files, &manifest.graph)?, Some(source(files, sources, &manifest.payload)?), limits);
     let graph = graph.map_err(|rejection| named_payload(rejection, &manifest.payload).in_file(&manifest.graph))?;
-    let documents = match &manifest.specification {
+    let mut documents = match &manifest.specification {
         Specification::Property(name) => {
-            let property = read_property(name, file(files, name)?, limits)?;
+            let property = read_property_about(name, file(files, name)?, Some(&graph.interface()), limits)?;
             Documents::new(graph, property).map_err(|rejection| rejection.in_file(name))?
         }
         Specification::Bounds { region: name, bounds } => {
-            let (region, read) = read_bounds((name, file(files, name)?), (bounds, file(files, bounds)?), limits)?;
-            Documents::bounded(graph, region, read).map_err(|rejection| rejection.in_file(bounds))?
+            let (region, claimed) = ((name.as_str(), *file(files, name)?), (bounds.as_str(), *file(files, bounds)?));
+            let stated = read_bounds(region, claimed, matches!(manifest.kind, Kind::Nodes), limits)?;
+            Documents::new(graph, stated).map_err(|rejection| rejection.in_file(bounds))?
         }
     };
+    documents.outside = manifest.outside;
     documents.bind(&manifest.digests).map_err(|rejection| rejection.in_file(MANIFEST))?;
     let certificate = (manifest.certificate.as_str(), *file(files, &manifest.certificate)?);
     let hints = manifest.hints.as_deref();
     let hints = hints.map(|name| Ok::<_, Rejection>((name, source(files, sources, name)?))).transpose()?;
     let claim = match (manifest.kind, hints) {
-        (Kind::Bound | Kind::Leaves, hints) => {
+        (Kind::Bound | Kind::Leaves | Kind::Nodes, hints) => {
             Claim::Leaves(Box::new(Leaves::open(&documents, certificate, hints, limits, arith)?))
         }
         (Kind::Witness, None) => Claim::Witness(witness::open(&documents, certificate, limits)?),
@@ -115,18 +118,41 @@ fn named_payload(rejection: Rejection, name: &str) -> Rejection {
 /// # Errors
 /// What the reader refuses, with the name as the file of each fault.
 pub fn read_property(name: &str, bytes: &[u8], limits: &Limits) -> Result<Property, Rejection> {
-    let parsed = if name.ends_with(".json") { property::parse(bytes, limits) } else { vnnlib::parse(bytes, limits) };
+    read_property_about(name, bytes, None, limits)
+}
+
+/// Reads a property of a network with these shapes, as [`vnnlib::parse_about`] does; JSON has none to compare.
+///
+/// # Errors
+/// As for [`read_property`].
+pub fn read_property_about(
+    name: &str,
+    bytes: &[u8],
+    network: Option<&[Vec<usize>]>,
+    limits: &Limits,
+) -> Result<Property, Rejection> {
+    let json = name.ends_with(".json");
+    let parsed = if json { property::parse(bytes, limits) } else { vnnlib::parse_about(bytes, network, limits) };
     parsed.map_err(|rejection| rejection.in_file(name))
 }
 
-/// Reads a region and bounds of outputs.
+/// Reads a region and bounds of outputs, or of nodes.
 ///
 /// # Errors
 /// What the readers refuse, with the name as the file of each fault.
-pub fn read_bounds(region: (&str, &[u8]), bounds: (&str, &[u8]), limits: &Limits) -> Result<(Ends, Ends), Rejection> {
-    let ends = region::parse(region.1, limits).map_err(|rejection| rejection.in_file(region.0))?;
-    let read = json::parse(bounds.1, limits).and_then(|json| bound::read(&json, limits));
-    Ok((ends, read.map_err(|rejection| rejection.in_file(bounds.0))?))
+pub fn read_bounds(
+    region: (&str, &[u8]),
+    bounds: (&str, &[u8]),
+    of_nodes: bool,
+    limits: &Limits,
+) -> Result<Stated, Rejection> {
+    let read = region::parse(region.1, limits).map_err(|rejection| rejection.in_file(region.0))?;
+    let inputs = read.0.0.len();
+    let stated = json::parse(bounds.1, limits).and_then(|json| match of_nodes {
+        true => Ok(Stated::nodes(read, nodes::read(&json, inputs, limits)?)),
+        false => Ok(Stated::bounds(read, bound::read(&json, limits)?)),
+    });
+    stated.map_err(|rejection| rejection.in_file(bounds.0))
 }
 
 fn file<'f, 'a>(files: &'f Files<'a>, name: &str) -> Result<&'f &'a [u8], Rejection> {
@@ -164,14 +190,15 @@ fn no_strangers<'f>(mut files: impl Iterator<Item = &'f str>, manifest: &Manifes
 fn read_manifest(bytes: &[u8], limits: &Limits) -> Result<Manifest, Rejection> {
     let document = json::parse(bytes, limits)?;
     let mut fields = document.object("")?;
-    expect(fields.required("format")?, "format", "certkern.bundle.v1")?;
+    fields.required("format")?.expect("format", "certkern.bundle.v1")?;
     let kind = fields.required("kind")?;
     let kind = match kind.string("kind")? {
         "bound" => Kind::Bound,
         "leaves" => Kind::Leaves,
+        "nodes" => Kind::Nodes,
         "witness" => Kind::Witness,
         found => {
-            let reason = Reason::BundleFormat { found: found.to_owned(), expected: "bound, leaves or witness" };
+            let reason = Reason::BundleFormat { found: found.to_owned(), expected: "bound, leaves, nodes or witness" };
             return Err(kind.fault(reason, "kind").into());
         }
     };
@@ -180,6 +207,7 @@ fn read_manifest(bytes: &[u8], limits: &Limits) -> Result<Manifest, Rejection> {
     let (graph, payload) = (name("graph")?, name("payload")?);
     let specification = match kind {
         Kind::Bound => Specification::Bounds { region: name("region")?, bounds: name("bound")? },
+        Kind::Nodes => Specification::Bounds { region: name("region")?, bounds: name("nodes")? },
         Kind::Leaves | Kind::Witness => Specification::Property(name("property")?),
     };
     let certificate = name("certificate")?;
@@ -196,21 +224,26 @@ fn read_manifest(bytes: &[u8], limits: &Limits) -> Result<Manifest, Rejection> {
     if let Some(provenance) = fields.optional("provenance") {
         provenance.members("provenance")?;
     }
+    let outside = fields.optional("outside").map_or_else(|| Ok(Vec::new()), read_outside)?;
     finish(fields)?;
-    Ok(Manifest { kind, graph, payload, specification, certificate, hints, digests })
+    Ok(Manifest { kind, graph, payload, specification, certificate, hints, digests, outside })
+}
+
+/// What is named that lies outside the graph: every text is shown whole, or refused.
+fn read_outside(json: &Json) -> Result<Vec<String>, Fault> {
+    let read = |(place, item): (usize, &Json)| {
+        let path = format!("outside[{place}]");
+        let (text, expected) = (item.string(&path)?, format!("1 to {} characters", Shown::MOST));
+        let found = text.chars().count();
+        let fits = (1..=Shown::MOST).contains(&found).then(|| text.to_owned());
+        fits.ok_or_else(|| item.fault(Reason::JsonValue { expected, found: found.to_string() }, &path))
+    };
+    json.array("outside")?.iter().enumerate().map(read).collect()
 }
 
 fn digest<D>(fields: &mut Fields<'_>, role: &str, parse: impl Fn(&str) -> Result<D, Reason>) -> Result<D, Fault> {
     let (json, path) = (fields.required(role)?, fields.path(role));
     parse(json.string(&path)?).map_err(|reason| json.fault(reason, &path))
-}
-
-/// The one format or kind that is known here.
-pub(crate) fn expect(json: &Json, path: &str, expected: &'static str) -> Result<(), Fault> {
-    match json.string(path)? {
-        found if found == expected => Ok(()),
-        found => Err(json.fault(Reason::BundleFormat { found: found.to_owned(), expected }, path)),
-    }
 }
 
 /// No field is left over.

@@ -1,7 +1,7 @@
 //! Kind `enclosure`: every value of a query lies in the ball that an answer gives for it. One JSON document holds both, and the answer names the
 //! digest of the query that it answers.
 
-use crate::bundle::{expect, finish};
+use crate::bundle::finish;
 use certkern_core::expr::{Expressions, Node};
 use certkern_core::num::{Dyadic, Rational};
 use certkern_core::rules::{ClaimedBall, Enclosure, Scaled, Unenclosed};
@@ -54,7 +54,7 @@ pub fn enclosure_digests(document: &[u8], limits: &Limits) -> Result<(QueryDiges
 /// The bits to compute with at most, the query, and the answer.
 fn open<'a>(document: &'a Json, limits: &Limits) -> Result<(usize, Query<'a>, &'a Json<'a>), Rejection> {
     let mut fields = document.object("")?;
-    expect(fields.required("format")?, "format", FORMAT)?;
+    fields.required("format")?.expect("format", FORMAT)?;
     let budget = precision(&mut fields, limits)?.unwrap_or(PRECISION).max(LEAST);
     let (query, answer) = (fields.required("query")?, fields.required("answer")?);
     finish(fields)?;
@@ -64,7 +64,7 @@ fn open<'a>(document: &'a Json, limits: &Limits) -> Result<(usize, Query<'a>, &'
 impl<'a> Query<'a> {
     fn read(query: &'a Json<'a>, limits: &Limits) -> Result<Self, Rejection> {
         let mut fields = query.object("query")?;
-        expect(fields.required("format")?, "query.format", "certkern.enclosure-query.v1")?;
+        fields.required("format")?.expect("query.format", "certkern.enclosure-query.v1")?;
         let precision = precision(&mut fields, limits)?;
         let nodes = fields.required("nodes")?.array("query.nodes")?;
         let outputs = fields.required("outputs")?.array("query.outputs")?;
@@ -119,7 +119,7 @@ fn read_answer<'a>(
     limits: &Limits,
 ) -> Result<(&'a [Json<'a>], Vec<ClaimedBall>), Rejection> {
     let mut fields = answer.object("answer")?;
-    expect(fields.required("format")?, "answer.format", "certkern.enclosure-answer.v1")?;
+    fields.required("format")?.expect("answer.format", "certkern.enclosure-answer.v1")?;
     let refuse = |text: String| Rejection::from(answer.fault(Reason::EnclosureAnswer(text), "answer"));
     match fields.required("status")?.string("answer.status")? {
         "ok" => {}

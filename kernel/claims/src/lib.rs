@@ -57,10 +57,11 @@ mod bundle;
 mod enclosure;
 mod graph;
 mod leaves;
+mod monotone;
 mod opened;
 mod witness;
 
-pub use bundle::{Files, Sources, read_bounds, read_property};
+pub use bundle::{Files, Sources, read_bounds, read_property, read_property_about};
 pub use enclosure::enclosure_digests;
 pub use opened::{Arith, Opened, Part};
 pub use witness::unevaluated;
@@ -109,11 +110,12 @@ fn format<'a>(document: &'a Json<'_>) -> Option<&'a str> {
     })
 }
 
-/// Checks a claim that is one JSON document: an enclosure by its format, else a graph with its numbers in the nodes.
+/// Checks a claim that is one JSON document: an enclosure or a claim of monotonicity by its format, else a graph with its numbers in the nodes.
 pub fn check_document(document: &[u8], limits: &Limits) -> Verdict {
     let checked = json::parse(document, limits).and_then(|document| match format(&document) {
         Some(enclosure::FORMAT) => enclosure::check(&document, limits),
         Some(bound::FORMAT) => bound::alone(&document, limits),
+        Some(monotone::FORMAT) => monotone::check(&document, limits),
         _ => graph::check(&document, limits),
     });
     checked.into()

@@ -1,6 +1,6 @@
 //! Kind `witness`: a point of the region whose outputs lie in the unsafe set.
 
-use crate::bundle::{Named, expect, finish};
+use crate::bundle::{Named, finish};
 use certkern_core::num::Rational;
 use certkern_core::property::Range;
 use certkern_core::rules::{Judgement, RuleError, Standing};
@@ -53,7 +53,7 @@ pub fn unevaluated(error: &RuleError) -> Reason {
 fn read(bytes: &[u8], limits: &Limits) -> Result<Vec<Rational>, Rejection> {
     let document = json::parse(bytes, limits)?;
     let mut fields = document.object("")?;
-    expect(fields.required("format")?, "format", "certkern.witness.v1")?;
+    fields.required("format")?.expect("format", "certkern.witness.v1")?;
     let point = fields.required("x")?.array("x")?;
     let point = point.iter().enumerate().map(|(i, json)| json.rational(&format!("x[{i}]"), limits));
     let point = point.collect::<Result<Vec<_>, _>>()?;

@@ -143,10 +143,18 @@ impl Program {
                 }
             }
         }
-        if outputs.is_empty() || outputs.iter().any(|id| *id >= nodes.len()) {
+        Self { nodes, input: input.ok_or(ProgramError::Input)?, outputs: Vec::new() }.with_outputs(outputs)
+    }
+
+    /// The same nodes with other outputs.
+    ///
+    /// # Errors
+    /// [`ProgramError::Output`] if one is no node, or there are none.
+    pub fn with_outputs(self, outputs: Vec<NodeId>) -> Result<Self, ProgramError> {
+        if outputs.is_empty() || outputs.iter().any(|id| *id >= self.nodes.len()) {
             return Err(ProgramError::Output);
         }
-        Ok(Self { nodes, input: input.ok_or(ProgramError::Input)?, outputs })
+        Ok(Self { outputs, ..self })
     }
 
     /// The nodes in evaluation order.

@@ -60,6 +60,43 @@ pub struct Property {
     pub disjuncts: Vec<Vec<Row>>,
 }
 
+/// What restricts a region beside its box: an input of the region lies in the box, in the ball and in every row.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Within {
+    /// The ball.
+    pub ball: Option<NormBall>,
+    /// Closed rows over inputs alone.
+    pub rows: Vec<Row>,
+}
+
+/// All `x` whose distance from `center` is at most `radius`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NormBall {
+    /// The distance.
+    pub norm: Norm,
+    /// A number for each input coordinate.
+    pub center: Vec<Rational>,
+    /// Not below zero.
+    pub radius: Rational,
+}
+
+/// A norm.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Norm {
+    /// The sum of the magnitudes.
+    One = 1,
+    /// The root of the sum of the squares.
+    Two = 2,
+}
+
+impl Within {
+    /// Whether nothing restricts the box.
+    #[must_use]
+    pub fn is_all(&self) -> bool {
+        self.ball.is_none() && self.rows.is_empty()
+    }
+}
+
 impl Property {
     /// The number of input variables.
     #[must_use]

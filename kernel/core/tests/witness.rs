@@ -238,3 +238,15 @@ fn balls_are_exact_where_exact_values_are_short() {
         assert_eq!(ends, program.evaluate(&x).unwrap());
     }
 }
+
+/// The unsafe set is reached only beyond the region: at its end a point counts, 10⁻³⁰ beyond it none does.
+#[test]
+fn a_point_outside_the_region_is_no_witness() {
+    let end = problem(1, &alone("relu"), vec![at_least(0, &q(0, 1))]).region().upper()[0].clone();
+    let reached = problem(1, &alone("relu"), vec![at_least(0, &end)]);
+    let hair = Rational::new(1.into(), num_bigint::BigInt::from(10).pow(30));
+    assert_eq!(verdict(&reached, std::slice::from_ref(&end)), Some(true));
+    for beyond in [&end + hair, &end + q(1, 1)] {
+        assert_eq!(Judgement::witness(&reached, &[beyond]).err(), Some(RuleError::Mismatch("the point is no witness")));
+    }
+}

@@ -91,6 +91,13 @@ impl Graph {
         &self.outputs
     }
 
+    /// The shapes of the input and of each output, in order.
+    #[must_use]
+    pub fn interface(&self) -> Vec<Vec<usize>> {
+        let ids = std::iter::once(&self.input).chain(&self.outputs);
+        ids.filter_map(|id| self.nodes.get(*id)).map(|node| node.shape.clone()).collect()
+    }
+
     /// The digest of the graph without its numbers, over the canonical bytes of `SPEC.md`, section 6.
     #[must_use]
     pub fn digest(&self) -> GraphDigest {

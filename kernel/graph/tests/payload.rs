@@ -121,3 +121,54 @@ fn digests_see_what_has_meaning_and_nothing_else() {
     assert_ne!(other_padding.digest(), graph.digest());
     assert_eq!(other_padding.payload_digest(), graph.payload_digest());
 }
+
+/// A graph of `certkern.ir.v1`, or of `torchlean.ir.v1`, with one linear node of these numbers.
+fn written(format: &str, weight: &str, bias: &str, limits: &Limits) -> Result<Graph, Rejection> {
+    let nodes = format!(
+        r#"{{"id":0,"kind":"input","parents":[],"shape":[2]}},
+        {{"id":1,"kind":"linear","parents":[0],"shape":[1],"weight":{weight},"bias":{bias}}}"#
+    );
+    let document = document(&nodes).replace("torchlean.ir.v1", format);
+    Graph::read(document.as_bytes(), None, limits)
+}
+
+#[test]
+fn strings_are_exact_numbers() {
+    let limits = Limits::default();
+    let extended = |weight: &str, bias: &str| written("certkern.ir.v1", weight, bias, &limits);
+    let graph = extended(r#"[["1/3","-0x1.8p-3"]]"#, r#"["0.1"]"#).unwrap();
+    let number = |field: usize, place| graph.nodes()[1].payload().nth(field).unwrap().1.get(place).unwrap().to_string();
+    assert_eq!((number(0, 0), number(0, 1), number(1, 0)), ("1/3".to_owned(), "-3/16".to_owned(), "1/10".to_owned()));
+    // Of SPEC.md, section 6, by the Python reference: `exact` is no `binary64`, even where the numbers are the same.
+    let digests = [
+        (r#"["0.1"]"#, "e663cd28d8ade5be729772badfa60602fa5a09d10a718e7590942f8a67294ef3"),
+        ("[0.1]", "c171f7c1855017f7f9a37a07e87026b1f8eee204a0505a7b4e1f935307a23d83"),
+    ];
+    for (bias, digest) in digests {
+        let graph = extended(r#"[["1/3","-0x1.8p-3"]]"#, bias).unwrap();
+        assert_eq!(graph.payload_digest().to_string(), digest, "{bias}");
+    }
+    let refused = |result: Result<Graph, Rejection>, code: &str, path: &str| {
+        let rejection = result.unwrap_err();
+        let first = rejection.first();
+        assert_eq!((first.reason.code().as_str(), first.place.path.as_str()), (code, path));
+    };
+    // All numbers of a field, or none.
+    refused(extended(r#"[["1/3",1]]"#, "[0]"), "json.type", "nodes[1].weight[0][0]");
+    refused(extended(r#"[["1/0","1"]]"#, "[0]"), "json.number", "nodes[1].weight[0][0]");
+    refused(extended(r#"[["1","NaN"]]"#, "[0]"), "json.number", "nodes[1].weight[0][1]");
+    refused(extended(r#"[["1"]]"#, "[0]"), "graph.payload", "nodes[1].weight");
+    // The smaller language has no such numbers.
+    refused(written("torchlean.ir.v1", r#"[["1/3","1"]]"#, "[0]", &limits), "json.type", "nodes[1].weight[0][0]");
+    // 1e-1100 takes 3655 bits: seven times 512 and more, so two of them count as 16.
+    let few = |graph_elements| Limits { graph_elements, ..Limits::default() };
+    let long = r#"[["1e-1100","1e-1100"]]"#;
+    assert_eq!(written("certkern.ir.v1", long, "[0]", &few(16)).map(|_| ()), Ok(()));
+    refused(written("certkern.ir.v1", long, "[0]", &few(15)), "limit.graph-elements", "nodes[1].weight");
+    // The budget is one for all fields.
+    refused(
+        written("certkern.ir.v1", r#"[["1","1"]]"#, r#"["1e-1100"]"#, &few(9)),
+        "limit.graph-elements",
+        "nodes[1].bias",
+    );
+}

@@ -41,7 +41,7 @@ mod report;
 mod theorem;
 mod verdict;
 
-pub use documents::{Digests, Documents};
+pub use documents::{Claimed, Digests, Documents, Stated};
 pub use report::{Assumption, Count, Evidence, Item, Report};
 pub use theorem::{Proposition, Theorem};
 pub use verdict::Verdict;

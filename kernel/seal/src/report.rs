@@ -1,11 +1,12 @@
 //! Reports: the proposition in words, and for each part of it the kind of evidence and the assumptions that are left.
 
+use crate::documents::Claimed;
 use crate::json::Object;
 use crate::theorem::{Proposition, Subject, Theorem};
 use crate::verdict::Verdict;
 use certkern_core::num::Rational;
-use certkern_wire::number;
 use certkern_wire::reason::Rejection;
+use certkern_wire::{Shown, number};
 use std::borrow::Cow;
 use std::fmt::Write;
 
@@ -109,7 +110,7 @@ impl<'a> Report<'a> {
 const SHOWN: usize = 4;
 
 /// A number for people: exactly if that is short.
-fn shown(value: &Rational) -> String {
+pub(crate) fn shown(value: &Rational) -> String {
     let exact = value.to_string();
     if exact.len() <= 24 { exact } else { format!("≈{}", number::about(value)) }
 }
@@ -117,6 +118,11 @@ fn shown(value: &Rational) -> String {
 /// The proposition in words and symbols.
 fn statement(theorem: &Theorem) -> String {
     match theorem.subject() {
+        Subject::Graph { .. } if theorem.proposition() == Proposition::Monotone => {
+            "For all x ≤ x′ in every coordinate, F(x) and F(x′) are defined and F(x) ≤ F(x′) in every coordinate, \
+             where F is the meaning of the graph with this payload in real arithmetic."
+                .to_owned()
+        }
         Subject::Graph { nodes, input, outputs, .. } => {
             let outputs: Vec<String> = outputs.iter().map(ToString::to_string).collect();
             format!("The graph is well-shaped: nodes={nodes}, input={input}, outputs=#[{}].", outputs.join(", "))
@@ -132,13 +138,23 @@ fn statement(theorem: &Theorem) -> String {
             }
             text + if balls.len() > SHOWN { ", …" } else { "." }
         }
-        Subject::Problem { inputs, disjuncts, .. } if theorem.proposition() == Proposition::Sat => format!(
-            "For some x in the box X of {inputs} coordinates, (x, F(x)) lies in one of the {disjuncts} disjuncts of the unsafe set U, \
+        Subject::Problem { region, disjuncts, .. } if theorem.proposition() == Proposition::Sat => format!(
+            "For some x in {region}, (x, F(x)) lies in one of the {disjuncts} disjuncts of the unsafe set U, \
              where F is the meaning of the graph with this payload in real arithmetic."
         ),
-        Subject::Problem { inputs, bounds: Some((lower, upper)), .. } => {
+        Subject::Problem { region, claimed: Claimed::Nodes(listed), disjuncts, .. } => {
+            let nodes: Vec<String> = listed.iter().take(SHOWN).map(|(id, _)| id.to_string()).collect();
+            let more = if listed.len() > SHOWN { ", …" } else { "" };
+            format!(
+                "For every x in {region}, every value of the graph is defined and those of {} nodes (#[{}{more}]) lie within their {disjuncts} bounds, \
+                 where the graph with this payload means real arithmetic.",
+                listed.len(),
+                nodes.join(", ")
+            )
+        }
+        Subject::Problem { region, claimed: Claimed::Bounds((lower, upper)), .. } => {
             let mut text = format!(
-                "For every x in the box X of {inputs} coordinates, F(x) is defined and each of its {} coordinates lies within its bounds, \
+                "For every x in {region}, F(x) is defined and each of its {} coordinates lies within its bounds, \
                  where F is the meaning of the graph with this payload in real arithmetic",
                 lower.len()
             );
@@ -148,14 +164,14 @@ fn statement(theorem: &Theorem) -> String {
             }
             text + if lower.len() > SHOWN { ", …" } else { "." }
         }
-        Subject::Problem { inputs, disjuncts, vacuous, .. } => {
+        Subject::Problem { region, disjuncts, vacuous, .. } => {
             let mut text = String::new();
             if *vacuous {
                 text.push_str("VACUOUS: no input of the region satisfies the input rows of any disjunct. ");
             }
             let _ = write!(
                 text,
-                "For every x in the box X of {inputs} coordinates, F(x) is defined and (x, F(x)) lies in none of the {disjuncts} \
+                "For every x in {region}, F(x) is defined and (x, F(x)) lies in none of the {disjuncts} \
                  disjuncts of the unsafe set U, where F is the meaning of the graph with this payload in real arithmetic."
             );
             text
@@ -184,7 +200,11 @@ fn items(theorem: &Theorem) -> Vec<Item> {
     }
     match theorem.proposition() {
         Proposition::WellShaped => {}
-        Proposition::Unsat | Proposition::Bound => {
+        Proposition::Monotone => {
+            let text = "by the signs of all coefficients, functions that rise everywhere and maxima";
+            items.push(item("signs", Evidence::Proved, text));
+        }
+        Proposition::Unsat | Proposition::Bound | Proposition::Nodes => {
             items.push(item(
                 "coverage",
                 Evidence::Proved,
@@ -239,6 +259,14 @@ fn assumptions(theorem: &Theorem) -> Vec<Assumption> {
         }
         _ => vec![assume("model", theorem.model(), model)],
     };
+    if theorem.probes() > 0 {
+        let text = format!(
+            "at {} points the outputs that the user's model gave in floating point lie as near to those of the graph as rounding leaves \
+             them; the bound on that is not trusted code",
+            theorem.probes()
+        );
+        list.push(Assumption { name: "probes", evidence: Evidence::Compared, text: text.into() });
+    }
     if matches!(theorem.subject(), Subject::Problem { .. }) {
         let property = match theorem.specification() {
             Evidence::Compared => {
@@ -247,6 +275,8 @@ fn assumptions(theorem: &Theorem) -> Vec<Assumption> {
             _ => "region and unsafe set are the user's property (give --property to compare)",
         };
         list.push(assume("property", theorem.specification(), property));
+    }
+    if !matches!(theorem.proposition(), Proposition::WellShaped | Proposition::Enclosure) {
         list.push(assume(
             "real-arithmetic",
             Evidence::Assumed,
@@ -257,6 +287,14 @@ fn assumptions(theorem: &Theorem) -> Vec<Assumption> {
             Evidence::Assumed,
             "what lies outside the graph (normalisation, quantisation, argmax) is not part of the proposition",
         ));
+    }
+    if let Subject::Problem { nonempty, outside, .. } = theorem.subject() {
+        let outside = outside.iter().map(|text| ("outside", Evidence::Assumed, text.clone().into()));
+        list.extend(outside.map(|(name, evidence, text)| Assumption { name, evidence, text }));
+        if !nonempty {
+            let text = "some input lies in the region: if none does, the proposition says nothing";
+            list.push(assume("nonempty-region", Evidence::Assumed, text));
+        }
     }
     if let Some(product) = theorem.binary64() {
         let text = format!("IEEE binary64, round to nearest, as compiled; matrix product: {product}").into();
@@ -282,7 +320,8 @@ fn accepted_text(theorem: &Theorem) -> String {
     }
     let _ = writeln!(text, "Assumed:");
     for assumption in assumptions(theorem) {
-        let _ = writeln!(text, "  {:<9} {}: {}", assumption.evidence.name(), assumption.name, assumption.text);
+        let shown = Shown(&assumption.text);
+        let _ = writeln!(text, "  {:<9} {}: {shown}", assumption.evidence.name(), assumption.name);
     }
     if !theorem.counts().is_empty() {
         let counts: Vec<String> = theorem.counts().iter().map(|c| format!("{} {}", c.number, c.name)).collect();
@@ -310,7 +349,7 @@ fn accepted_json(theorem: &Theorem, report: &mut Object) {
         object.string(role, &digest);
     }
     report.object("digests", object);
-    if let Subject::Problem { bounds: Some((lower, upper)), .. } = theorem.subject() {
+    if let Subject::Problem { claimed: Claimed::Bounds((lower, upper)), .. } = theorem.subject() {
         report.array(
             "bounds",
             lower.iter().zip(upper).map(|(lower, upper)| {

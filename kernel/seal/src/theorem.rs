@@ -1,13 +1,12 @@
 //! Theorems: what the kernel proved in this process.
 
-use crate::documents::{Digests, Documents};
-use crate::report::{Count, Evidence};
-use certkern_core::property::Property;
-use certkern_core::rules::{ClaimedBall, Enclosure, Judgement, Statement};
+use crate::documents::{Claimed, Digests, Documents};
+use crate::report::{Count, Evidence, shown};
+use certkern_core::property::{NormBall, Property, Within};
+use certkern_core::rules::{self, ClaimedBall, Enclosure, Judgement, Problem, Statement};
 use certkern_graph::Graph;
 use certkern_wire::digest::{self, AnswerDigest, ClaimDigest, GraphDigest, PayloadDigest, QueryDigest};
 use certkern_wire::reason::{Reason, Rejection, Role};
-use certkern_wire::region::Ends;
 use std::sync::Arc;
 
 /// What a theorem says.
@@ -19,10 +18,14 @@ pub enum Proposition {
     Unsat,
     /// For every `x` of the region `F(x)` is defined and lies within the bounds.
     Bound,
+    /// For every `x` of the region every value is defined, and those of some nodes lie within their bounds.
+    Nodes,
     /// For some `x` of the region `(x, F(x))` lies in the unsafe set.
     Sat,
     /// For every choice of numbers from the intervals of a query, its values are defined and lie in the balls of the answer.
     Enclosure,
+    /// For all `x ≤ x′` in ℝⁿ, coordinate by coordinate, `F(x)` and `F(x′)` are defined and `F(x) ≤ F(x′)`.
+    Monotone,
 }
 
 impl Proposition {
@@ -33,8 +36,10 @@ impl Proposition {
             Self::WellShaped => "well-shaped",
             Self::Unsat => "unsat",
             Self::Bound => "bound",
+            Self::Nodes => "nodes",
             Self::Sat => "sat",
             Self::Enclosure => "enclosure",
+            Self::Monotone => "monotone",
         }
     }
 }
@@ -62,6 +67,8 @@ pub struct Theorem {
     binary64: Option<&'static str>,
     model: Evidence,
     specification: Evidence,
+    /// Points at which outputs of the user's model in floating point were compared.
+    probes: usize,
 }
 
 /// What a theorem is about.
@@ -69,14 +76,17 @@ pub struct Theorem {
 pub(crate) enum Subject {
     /// A graph alone.
     Graph { graph: GraphDigest, payload: PayloadDigest, nodes: usize, input: usize, outputs: Vec<usize> },
-    /// A graph, a region and an unsafe set, or the bounds outside which it lies.
+    /// A graph, a region and an unsafe set, or the bounds outside which it lies. `region` says what the region is, `nonempty` whether it has a point for certain.
     Problem {
         digests: Digests,
+        interface: Vec<Vec<usize>>,
         outputs: Vec<usize>,
-        inputs: usize,
+        region: String,
+        nonempty: bool,
         disjuncts: usize,
         vacuous: bool,
-        bounds: Option<Ends>,
+        claimed: Claimed,
+        outside: Vec<String>,
     },
     /// Expressions and balls for their values.
     Enclosure { query: QueryDigest, answer: AnswerDigest, intervals: usize, balls: Vec<ClaimedBall> },
@@ -96,14 +106,13 @@ impl Theorem {
         binary64: Option<&'static str>,
     ) -> Result<Self, Rejection> {
         let problem = documents.problem();
-        let proposition = match judgement.statement() {
-            Statement::Unsat if documents.bounds().is_some() => Proposition::Bound,
-            Statement::Unsat => Proposition::Unsat,
-            Statement::Sat if documents.bounds().is_some() => {
-                return Err(Reason::Internal("a witness against bounds").into());
-            }
-            Statement::Sat => Proposition::Sat,
-            Statement::Empty => return Err(Reason::Internal("a judgement about one disjunct").into()),
+        let proposition = match (judgement.statement(), documents.claimed()) {
+            (Statement::Unsat, Claimed::Avoids) => Proposition::Unsat,
+            (Statement::Unsat, Claimed::Bounds(_)) => Proposition::Bound,
+            (Statement::Unsat, Claimed::Nodes(_)) => Proposition::Nodes,
+            (Statement::Sat, Claimed::Avoids) => Proposition::Sat,
+            (Statement::Sat, _) => return Err(Reason::Internal("a witness against bounds").into()),
+            (Statement::Empty, _) => return Err(Reason::Internal("a judgement about one disjunct").into()),
         };
         if !Arc::ptr_eq(judgement.problem(), problem) || !judgement.is_closed() {
             return Err(Reason::Internal("a judgement that is not the claim").into());
@@ -115,17 +124,32 @@ impl Theorem {
         let disjuncts = problem.property().disjuncts.len();
         let vacuous =
             proposition == Proposition::Unsat && (0..disjuncts).all(|d| matches!(problem.region_of(d), Ok(None)));
-        let outputs = documents.graph().output_ids().to_vec();
-        let inputs = problem.property().inputs();
-        let bounds = documents.bounds().cloned();
-        let subject = Subject::Problem { digests, outputs, inputs, disjuncts, vacuous, bounds };
+        let (claimed, outside) = (documents.claimed().clone(), documents.outside.clone());
+        let (interface, outputs) = (documents.graph().interface(), claimed.ids(documents.graph()));
+        let (region, nonempty) = (region_of(problem), problem.restriction().rows.is_empty());
+        let subject =
+            Subject::Problem { digests, interface, outputs, region, nonempty, disjuncts, vacuous, claimed, outside };
         let (model, specification) = (Evidence::Assumed, Evidence::Assumed);
-        Ok(Self { proposition, kind, subject, claim, counts, binary64, model, specification })
+        Ok(Self { proposition, kind, subject, claim, counts, binary64, model, specification, probes: 0 })
     }
 
     /// The theorem that a graph is well-shaped: a [`Graph`] cannot exist otherwise.
     pub fn well_shaped(graph: &Graph) -> Self {
-        let (kind, proposition) = ("graph", Proposition::WellShaped);
+        Self::of_graph("graph", Proposition::WellShaped, graph)
+    }
+
+    /// The theorem that a graph is nondecreasing in every input.
+    ///
+    /// # Errors
+    /// `monotone.unproved`, and what [`Graph::lower`] refuses.
+    pub fn monotone(graph: &Graph) -> Result<Self, Rejection> {
+        let program = graph.lower()?.program;
+        rules::monotone(&program).map_err(|(node, coordinate)| Reason::MonotoneUnproved(node, coordinate))?;
+        Ok(Self::of_graph("monotone", Proposition::Monotone, graph))
+    }
+
+    /// A theorem about a graph alone.
+    fn of_graph(kind: &'static str, proposition: Proposition, graph: &Graph) -> Self {
         let (digest, payload) = (graph.digest(), graph.payload_digest());
         let claim = digest::claim_digest(kind, proposition.name(), &[digest.bytes(), payload.bytes()]);
         let subject = Subject::Graph {
@@ -136,7 +160,7 @@ impl Theorem {
             outputs: graph.output_ids().to_vec(),
         };
         let (model, specification) = (Evidence::Assumed, Evidence::Proved);
-        Self { proposition, kind, subject, claim, counts: Vec::new(), binary64: None, model, specification }
+        Self { proposition, kind, subject, claim, counts: Vec::new(), binary64: None, model, specification, probes: 0 }
     }
 
     /// The theorem that an enclosure is.
@@ -151,7 +175,7 @@ impl Theorem {
         let counts = vec![count("values", balls.len()), count("nodes", nodes), count("precision", precision)];
         let subject = Subject::Enclosure { query, answer, intervals: expressions.intervals(), balls };
         let (model, specification) = (Evidence::Assumed, Evidence::Assumed);
-        Self { proposition, kind, subject, claim, counts, binary64: None, model, specification }
+        Self { proposition, kind, subject, claim, counts, binary64: None, model, specification, probes: 0 }
     }
 
     /// The proposition.
@@ -188,6 +212,15 @@ impl Theorem {
         self.binary64
     }
 
+    /// The shapes of the network's input and outputs, if the theorem is about inputs and outputs.
+    #[must_use]
+    pub fn interface(&self) -> Option<&[Vec<usize>]> {
+        match &self.subject {
+            Subject::Problem { interface, .. } => Some(interface),
+            Subject::Graph { .. } | Subject::Enclosure { .. } => None,
+        }
+    }
+
     /// How it is known that the graph is the user's model.
     #[must_use]
     pub fn model(&self) -> Evidence {
@@ -205,15 +238,36 @@ impl Theorem {
     /// # Errors
     /// `bind.graph` or `bind.payload` if the digests differ.
     pub fn compared_with_model(mut self, model: &Graph, file: &str) -> Result<Self, Rejection> {
+        self.speaks_of(model, file)?;
+        self.model = Evidence::Compared;
+        Ok(self)
+    }
+
+    /// The same theorem, where a test found the outputs of the user's own model at one more point, computed in floating point, as near to those
+    /// of `graph` as rounding leaves them.
+    ///
+    /// # Errors
+    /// `bind.graph` or `bind.payload` if the theorem is not about `graph`.
+    pub fn compared_at_point(mut self, graph: &Graph, file: &str) -> Result<Self, Rejection> {
+        self.speaks_of(graph, file)?;
+        self.probes = self.probes.saturating_add(1);
+        Ok(self)
+    }
+
+    /// The number of points at which outputs of the user's own model were compared.
+    #[must_use]
+    pub fn probes(&self) -> usize {
+        self.probes
+    }
+
+    fn speaks_of(&self, model: &Graph, file: &str) -> Result<(), Rejection> {
         let (graph, payload) = match &self.subject {
             Subject::Graph { graph, payload, .. } => (graph, payload),
             Subject::Problem { digests, .. } => (&digests.graph, &digests.payload),
             Subject::Enclosure { .. } => return Err(without("expressions alone", "a claim with a graph")),
         };
         same(Role::Graph, file, &model.digest().to_string(), &graph.to_string())?;
-        same(Role::Payload, file, &model.payload_digest().to_string(), &payload.to_string())?;
-        self.model = Evidence::Compared;
-        Ok(self)
+        same(Role::Payload, file, &model.payload_digest().to_string(), &payload.to_string())
     }
 
     /// The same theorem, with the user's own property read afresh and compared: same region, same unsafe set.
@@ -221,14 +275,25 @@ impl Theorem {
     /// # Errors
     /// `bind.input` or `bind.output` if the digests differ.
     pub fn compared_with_property(mut self, property: &Property, file: &str) -> Result<Self, Rejection> {
-        let Subject::Problem { digests, outputs, .. } = &self.subject else {
-            return Err(without("no property", "a claim with a property"));
+        let Subject::Problem { digests, outputs, claimed: Claimed::Avoids | Claimed::Bounds(_), .. } = &self.subject
+        else {
+            return Err(without("no property of the outputs", "a claim with a property"));
         };
         same(Role::Input, file, &digest::input_digest(property).to_string(), &digests.input.to_string())?;
         same(Role::Output, file, &digest::output_digest(outputs, property).to_string(), &digests.output.to_string())?;
         self.specification = Evidence::Compared;
         Ok(self)
     }
+}
+
+/// The region in words.
+fn region_of(problem: &Problem) -> String {
+    let (inputs, Within { ball, rows }) = (problem.property().inputs(), problem.restriction());
+    let ball = ball.as_ref().map(|NormBall { norm, radius, .. }| {
+        format!(" in the ball of radius {} in the {}-norm", shown(radius), *norm as u8)
+    });
+    let rows = if rows.is_empty() { String::new() } else { format!(" where {} linear constraints hold", rows.len()) };
+    format!("the box X of {inputs} coordinates{}{rows}", ball.unwrap_or_default())
 }
 
 /// The user's own file has nothing here that it could be compared with.

@@ -16,14 +16,7 @@ pub const FORMAT: &str = "torchlean.bound.v1";
 /// Any `json.*`, `bundle.format`, `bound.order`, or `limit.variables`.
 pub fn read(document: &Json, limits: &Limits) -> Result<Ends, Rejection> {
     let mut fields = document.object("")?;
-    let format = fields.required("format")?;
-    match format.string("format")? {
-        FORMAT => {}
-        found => {
-            let reason = Reason::BundleFormat { found: found.to_owned(), expected: FORMAT };
-            return Err(format.fault(reason, "format").into());
-        }
-    }
+    fields.required("format")?.expect("format", FORMAT)?;
     let (lower, upper) = (fields.required("lower")?, fields.required("upper")?);
     fields.finish()?;
     let several = |json: &Json, path: &str| match json.value {

@@ -6,7 +6,7 @@
 use crate::reason::Reason;
 use certkern_core::expr::Expressions;
 use certkern_core::num::Rational;
-use certkern_core::property::{Property, Row, Variable};
+use certkern_core::property::{Property, Row, Variable, Within};
 use certkern_core::rules::ClaimedBall;
 use certkern_core::tensor::{Tensor, Values};
 use num_bigint::{BigInt, Sign};
@@ -205,11 +205,26 @@ fn chunked<T: Copy, const N: usize>(sink: &mut Canonical, values: &[T], bytes: i
 /// The digest of the region of a property.
 #[must_use]
 pub fn input_digest(property: &Property) -> InputDigest {
-    let mut sink = Canonical::new("certkern/input/1");
+    region_digest(property, &Within::default())
+}
+
+/// The digest of the part of a property's box that is left.
+#[must_use]
+pub fn region_digest(property: &Property, within: &Within) -> InputDigest {
+    let whole = within.is_all();
+    let mut sink = Canonical::new(if whole { "certkern/input/1" } else { "certkern/input/2" });
     sink.list(property.inputs());
     for (lower, upper) in property.lower.iter().zip(&property.upper) {
         sink.rat(lower);
         sink.rat(upper);
+    }
+    if !whole {
+        sink.byte(within.ball.as_ref().map_or(0, |ball| ball.norm as u8));
+        if let Some(ball) = &within.ball {
+            ball.center.iter().chain([&ball.radius]).for_each(|number| sink.rat(number));
+        }
+        sink.list(within.rows.len());
+        within.rows.iter().for_each(|each| row(&mut sink, each));
     }
     InputDigest(sink.finish())
 }

@@ -64,6 +64,17 @@ impl Json<'_> {
         }
     }
 
+    /// The one format or kind that is known here.
+    ///
+    /// # Errors
+    /// `json.type` if this is no string, `bundle.format` if it is another.
+    pub fn expect(&self, path: &str, expected: &'static str) -> Result<(), Fault> {
+        match self.string(path)? {
+            found if found == expected => Ok(()),
+            found => Err(self.fault(Reason::BundleFormat { found: found.to_owned(), expected }, path)),
+        }
+    }
+
     /// `true` or `false`.
     ///
     /// # Errors

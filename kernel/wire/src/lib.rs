@@ -55,6 +55,7 @@ pub mod digest;
 pub mod fields;
 pub mod json;
 pub mod limits;
+pub mod nodes;
 pub mod number;
 pub mod property;
 pub mod reason;
@@ -65,3 +66,4 @@ pub mod vnnlib;
 
 pub use limits::Limits;
 pub use reason::{Class, Fault, Place, Reason, Rejection, Role};
+pub use render::Shown;

@@ -82,7 +82,8 @@ impl<'a> Spelling<'a> {
 }
 
 /// How much more memory than an ordinary number `value` takes: its length in units of 512 bits.
-pub(crate) fn excess(value: &Rational) -> usize {
+#[must_use]
+pub fn excess(value: &Rational) -> usize {
     usize::try_from(value.numer().bits().saturating_add(value.denom().bits()) >> 9).unwrap_or(usize::MAX)
 }
 

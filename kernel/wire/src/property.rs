@@ -21,12 +21,7 @@ const FORMAT: &str = "certkern.property.v1";
 pub fn parse(bytes: &[u8], limits: &Limits) -> Result<Property, Rejection> {
     let document = json::parse(bytes, limits)?;
     let mut fields = document.object("")?;
-    let format = fields.required("format")?;
-    let found = format.string("format")?;
-    if found != FORMAT {
-        let reason = Reason::BundleFormat { found: found.to_owned(), expected: FORMAT };
-        return Err(format.fault(reason, "format").into());
-    }
+    fields.required("format")?.expect("format", FORMAT)?;
     let outputs = fields.required("outputs")?;
     let (lower, upper) = (fields.required("lower")?, fields.required("upper")?);
     let unsafe_set = fields.required("unsafe")?;

@@ -90,6 +90,15 @@ pub enum Reason {
         /// The number in the network.
         network: usize,
     },
+    /// `property.shape`: a declared tensor is of another shape than in the network.
+    PropertyShape {
+        /// Its name in the property.
+        tensor: String,
+        /// The shape declared.
+        property: Vec<usize>,
+        /// The shape in the network.
+        network: Vec<usize>,
+    },
     // ---- regions and bounds ----
     /// `region.fields`: ends and centre with radius are mixed, incomplete or absent.
     RegionFields(&'static str),
@@ -104,6 +113,8 @@ pub enum Reason {
     RegionRadius,
     /// `bound.order`: a lower bound above its upper bound.
     BoundOrder(usize),
+    /// `nodes.listing`: nodes that are not in the graph, out of order, or with another number of bounds than coordinates.
+    NodesListing(String),
     /// `bound.unbound`: numbers without graph, payload, region and outputs.
     BoundUnbound,
     // ---- graph ----
@@ -310,6 +321,8 @@ pub enum Reason {
         /// The operation of the node.
         operation: String,
     },
+    /// `monotone.unproved`: this value of the lowered program is not shown, in this coordinate, to be nondecreasing in every input.
+    MonotoneUnproved(usize, usize),
     /// `limit.<name>`: a named budget was exceeded.
     Limit {
         /// The name of the budget.
@@ -500,11 +513,13 @@ impl Reason {
             Self::PropertyEmptyRegion(_) => "property.empty-region",
             Self::PropertyNoDisjunct => "property.no-disjunct",
             Self::PropertyWidths { .. } => "property.widths",
+            Self::PropertyShape { .. } => "property.shape",
             Self::RegionFields(_) => "region.fields",
             Self::RegionDimension { .. } => "region.dimension",
             Self::RegionRadius => "region.radius",
             Self::BoundOrder(_) => "bound.order",
             Self::BoundUnbound => "bound.unbound",
+            Self::NodesListing(_) => "nodes.listing",
             Self::GraphFormat { .. } => "graph.format",
             Self::GraphEmpty => "graph.empty",
             Self::GraphIdOrder { .. } => "graph.id-order",
@@ -538,6 +553,7 @@ impl Reason {
             Self::EnclosureRefuted { .. } => "enclosure.refuted",
             Self::EnclosureUnproved(_) => "enclosure.unproved",
             Self::EnclosureUndefined { .. } => "enclosure.undefined",
+            Self::MonotoneUnproved(..) => "monotone.unproved",
             Self::Limit { name, .. } => return format!("limit.{name}"),
             Self::Internal(_) => "internal",
         };
@@ -552,7 +568,7 @@ impl Reason {
             Self::DomainUnproved { .. } | Self::EnclosureUnproved(_) | Self::EnclosureUndefined { .. } => {
                 Class::Unproved
             }
-            Self::WitnessUndecided(_) => Class::Unproved,
+            Self::WitnessUndecided(_) | Self::MonotoneUnproved(..) => Class::Unproved,
             Self::EnclosureRefuted { .. } => Class::Refuted,
             Self::Limit { .. } => Class::Limit,
             Self::Internal(_) => Class::Internal,

@@ -7,10 +7,11 @@ use crate::reason::{Fault, Place, Reason, Rejection};
 use std::fmt::{self, Display, Formatter, Write as _};
 
 /// Text from a document: control characters escaped, at most [`Shown::MOST`] characters.
-struct Shown<'a>(&'a str);
+pub struct Shown<'a>(pub &'a str);
 
 impl Shown<'_> {
-    const MOST: usize = 400;
+    /// The most characters that are shown.
+    pub const MOST: usize = 400;
 }
 
 impl Display for Shown<'_> {
@@ -128,12 +129,16 @@ impl Reason {
             Self::PropertyWidths { role, property, network } => {
                 write!(f, "the property has {property} {role} variables and the network {network}")
             }
+            Self::PropertyShape { tensor, property, network } => {
+                write!(f, "{tensor} is declared with shape {property:?}, and the network's is {network:?}")
+            }
             Self::RegionFields(what) => write!(f, "region: {what}"),
             Self::RegionDimension { stated, found: (lower, upper) } => {
                 write!(f, "region: dimension {stated} does not match endpoint lengths {lower} and {upper}")
             }
             Self::RegionRadius => write!(f, "region: expected a nonnegative radius"),
             Self::BoundOrder(i) => write!(f, "the lower bound of output {i} is above its upper bound"),
+            Self::NodesListing(what) => write!(f, "nodes: {}", Shown(what)),
             Self::BoundUnbound => write!(
                 f,
                 "these bounds name no graph, no numbers, no region and no outputs, so they say nothing; check them in a bundle of kind `bound`"
@@ -251,6 +256,12 @@ impl Reason {
             ),
             Self::EnclosureUndefined { index, operation } => {
                 write!(f, "value {index} is not shown to be defined: `{}` of this argument", s(operation))
+            }
+            Self::MonotoneUnproved(node, coordinate) => {
+                write!(
+                    f,
+                    "value {node} of the lowered network is not shown to be nondecreasing in every input, at coordinate {coordinate}"
+                )
             }
             Self::Limit { name, limit } => {
                 write!(

@@ -103,3 +103,32 @@ fn digests_are_read_from_lower_case_hexadecimal_only() {
         assert_eq!(ClaimDigest::parse(bad).unwrap_err().code(), "bundle.digest", "{bad}");
     }
 }
+
+#[test]
+fn the_digest_of_a_region_tells_its_forms_apart() {
+    let limits = certkern_wire::Limits::default();
+    let forms = [
+        r#"{"lo": [-1, -1], "hi": [1, 1]}"#,
+        r#"{"ball": "l1", "center": [0, 0], "radius": 1}"#,
+        r#"{"ball": "l2", "center": [0, 0], "radius": 1}"#,
+        r#"{"ball": "l2", "center": [0, 0], "radius": 2}"#,
+        r#"{"ball": "l2", "center": [0, 1], "radius": 1}"#,
+        r#"{"lo": [-1, -1], "hi": [1, 1], "constraints": [{"row": [1, 0], "rhs": 0}]}"#,
+        r#"{"lo": [-1, -1], "hi": [1, 1], "constraints": [{"row": [0, 1], "rhs": 0}]}"#,
+        r#"{"lo": [-1, -1], "hi": [1, 1], "constraints": [{"row": [1, 0], "rhs": 1}]}"#,
+        r#"{"lo": [-1, -1], "hi": [1, 1], "constraints": [{"row": [0, 0], "rhs": 0}]}"#,
+        r#"{"lo": [-1, -1], "hi": [1, 1], "constraints": [{"row": [1, 0], "rhs": 0}, {"row": [0, 1], "rhs": 0}]}"#,
+        r#"{"ball": "l1", "center": [0, 0], "radius": 1, "constraints": [{"row": [1, 0], "rhs": 0}]}"#,
+    ];
+    let of = |text: &str| {
+        let ((lower, upper), within) = certkern_wire::region::parse(text.as_bytes(), &limits).unwrap();
+        let property = Property { lower, upper, outputs: 0, disjuncts: Vec::new() };
+        certkern_wire::digest::region_digest(&property, &within).to_string()
+    };
+    let digests: std::collections::BTreeSet<String> = forms.iter().map(|text| of(text)).collect();
+    assert_eq!(digests.len(), forms.len());
+    // Spelling is no part of it, and no constraint at all is the box.
+    assert_eq!(of(forms[0]), of(r#"{"hi": [1, "0x1p0"], "lo": ["-1", -1], "dim": 2, "constraints": []}"#));
+    assert_eq!(of(forms[0]), of(r#"{"center": [0, 0], "eps": "1"}"#));
+    assert_eq!(of(forms[2]), of(r#"{"radius": "2/2", "center": [0, 0.0], "ball": "l2", "dim": 2}"#));
+}

@@ -5,7 +5,7 @@ mod shared;
 use Variable::{X, Y};
 use certkern_core::num::Rational;
 use certkern_core::property::{Property, Row, Variable};
-use certkern_wire::vnnlib::parse;
+use certkern_wire::vnnlib::{parse, parse_about};
 use certkern_wire::{Limits, Reason};
 
 fn q(p: i64, d: i64) -> Rational {
@@ -386,4 +386,64 @@ fn what_the_second_version_means_otherwise_is_refused() {
     // Without the version the brackets are no part of a name.
     assert_eq!(code(&format!("{HEAD} (assert (<= Y_0[0] 1))")).0, "property.variable");
     assert_eq!(code(&format!("{HEAD} (assert (== Y_0 1))")).0, "property.unsupported");
+}
+
+/// A file of the second version about tensors of these shapes, X within [0, 1], and the network's shapes.
+fn about(x: &str, y: &str, formula: &str, network: &[&[usize]]) -> Result<Property, certkern_wire::Rejection> {
+    let count: usize = network[0].iter().product();
+    let places = (0..count).map(|place| {
+        let mut rest = place;
+        let mut index: Vec<String> = Vec::new();
+        for extent in network[0].iter().rev() {
+            index.insert(0, (rest % extent).to_string());
+            rest /= extent;
+        }
+        format!("X[{}]", index.join(","))
+    });
+    let ends: String = places.map(|x| format!("(<= {x} 1) (>= {x} 0)")).collect();
+    let text = format!(
+        "(vnnlib-version <2.0>) (declare-network n (declare-input X Real {x}) (declare-output Y Real {y}))
+        (assert (and {ends})) (assert {formula})"
+    );
+    let network: Vec<Vec<usize>> = network.iter().map(|shape| shape.to_vec()).collect();
+    parse_about(text.as_bytes(), Some(&network), &Limits::default())
+}
+
+#[test]
+fn elements_of_several_axes_are_variables_in_row_major_order() {
+    // Of shape [2, 3, 2] the element [1, 0, 1] is number 1·6 + 0·2 + 1 = 7; of [2, 2] the element [1, 0] is number 2.
+    let property = about("[2,3,2]", "[2,2]", "(<= Y[1,0] X[1,0,1])", &[&[2, 3, 2], &[2, 2]]).unwrap();
+    assert_eq!((property.inputs(), property.outputs), (12, 4));
+    assert_eq!(property.disjuncts[0].last(), Some(&row(&[(X(7), -1), (Y(2), 1)], q(0, 1))));
+    let bound = about("[2,3]", "[2]", "(<= X[0,2] 0.5)", &[&[2, 3], &[2]]).unwrap();
+    // [0, 2] is number 2, as it would not be in column-major order.
+    let halved: Vec<usize> = (0..6).filter(|x| bound.upper[*x] == q(1, 2)).collect();
+    assert_eq!(halved, [2]);
+}
+
+#[test]
+fn tensors_are_of_the_shapes_of_the_network() {
+    let refused = |x: &str, y: &str, network: &[&[usize]]| {
+        let rejection = about(x, y, "(<= 0 0)", network).expect_err(y);
+        (rejection.first().reason.clone(), rejection.first().place.offset.is_some())
+    };
+    let shape = |tensor: &str, property: &[usize], network: &[usize]| {
+        let (tensor, property, network) = (tensor.to_owned(), property.to_vec(), network.to_vec());
+        (Reason::PropertyShape { tensor, property, network }, true)
+    };
+    // The same number of elements in another order is the trap; the others would be read alike.
+    assert_eq!(refused("[3,2]", "[2]", &[&[2, 3], &[2]]), shape("X", &[3, 2], &[2, 3]));
+    assert_eq!(refused("[2,3]", "[2,3]", &[&[2, 3], &[3, 2]]), shape("Y", &[2, 3], &[3, 2]));
+    assert_eq!(refused("[2]", "[6]", &[&[2], &[2, 3]]), shape("Y", &[6], &[2, 3]));
+    assert_eq!(refused("[2]", "[1,2]", &[&[2], &[2]]), shape("Y", &[1, 2], &[2]));
+    assert_eq!(refused("[2]", "[]", &[&[2], &[1]]), shape("Y", &[], &[1]));
+    let text = refused("[3,2]", "[2]", &[&[2, 3], &[2]]).0.to_string();
+    assert!(text.contains("[3, 2]") && text.contains("[2, 3]"), "{text}");
+    // An output that the network does not have is left to the comparison of widths.
+    assert_eq!(about("[2]", "[2,2]", "(<= 0 0)", &[&[2]]).unwrap().outputs, 4);
+    // Without a network the order of elements is not known.
+    let text = "(vnnlib-version <2.0>) (declare-network n (declare-input X Real [1]) (declare-output Y Real [2,3]))
+        (assert (and (<= X[0] 1) (>= X[0] 0)))";
+    assert_eq!(code(text).0, "property.unsupported");
+    assert!(parse_about(text.as_bytes(), Some(&[vec![1], vec![2, 3]]), &Limits::default()).is_ok());
 }

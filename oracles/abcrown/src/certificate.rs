@@ -1,6 +1,6 @@
 //! The certificate of a dump: trees and hints.
 
-use crate::box_tree::{self, Boxes};
+use crate::box_tree::{self, BoxFault, Boxes};
 use crate::disjuncts::{Atom, Group, Groups, atoms, row_indices, text_of_atoms, text_of_disjunct};
 use crate::dump::{Floats, Tensors, wrong_shape};
 use crate::error::ConvertError;
@@ -209,15 +209,18 @@ impl Context<'_> {
             let margins = lb.values.iter().zip(&rhs.values).map(|(lb, rhs)| f64::from(*lb) - f64::from(*rhs));
             closed.insert(index, Closed { atoms, margins: margins.collect() });
         }
-        let boxes = Boxes { lower: &lower.values, upper: &upper.values, width: inputs };
+        let wide = |values: &[f32]| -> Vec<f64> { values.iter().copied().map(f64::from).collect() };
+        let (lower, upper) = (wide(&lower.values), wide(&upper.values));
+        let root = region.each_ref().map(|corner| wide(corner));
+        let boxes = Boxes { lower: &lower, upper: &upper, width: inputs };
         let mut trees = Vec::new();
         for (group, members) in members {
             let disjuncts = match self.groups.groups.get(group) {
                 Some(group) => group.disjuncts.clone(),
                 None => (0..self.problem.property.disjuncts.len()).collect(),
             };
-            let corners = (region[0].as_slice(), region[1].as_slice());
-            let nodes = box_tree::rebuild(boxes, members, corners, self.problem.input, disjuncts[0])?;
+            let nodes = box_tree::rebuild(boxes, members, (&root[0], &root[1]), self.problem.input)
+                .map_err(|fault| ConvertError::Boxes { disjunct: disjuncts[0], fault })?;
             trees.push(Tree { nodes, disjuncts });
         }
         Ok((trees, closed))
@@ -329,10 +332,31 @@ impl Context<'_> {
                 }
             }
         }
-        let document =
-            serde_json::json!({"format": "certkern.leaves.v1", "trees": tree_of, "bounds": [set]}).to_string();
-        Ok(Certificate { document: document.into_bytes(), tensors })
+        Ok(Certificate { document: document(&tree_of, set), tensors })
     }
+}
+
+/// The certificate of a run whose leaves are boxes and of which nothing else is known: one tree for all `disjuncts`, with bounds of its own at each leaf. The boxes
+/// are to tile the box `root` of the input node `input`; of each corner there are as many numbers in a row as that has, and at least one corner.
+///
+/// # Errors
+/// Why the boxes are not the leaves of a tree.
+pub(crate) fn of_boxes(
+    (lower, upper): (&[f64], &[f64]),
+    root: (&[f64], &[f64]),
+    input: usize,
+    disjuncts: usize,
+) -> Result<Certificate, BoxFault> {
+    let width = root.0.len();
+    let members = (0..lower.len().checked_div(width).unwrap_or(0)).collect();
+    let nodes = box_tree::rebuild(Boxes { lower, upper, width }, members, root, input)?;
+    let tree = Tree { nodes, disjuncts: (0..disjuncts).collect() };
+    Ok(Certificate { document: document(&vec![0; disjuncts], "plain"), tensors: tree_tensors(&[tree]) })
+}
+
+/// `cert.json`, with the tree of each disjunct and the kind of the one bound set.
+fn document(trees: &[usize], set: &str) -> Vec<u8> {
+    serde_json::json!({"format": "certkern.leaves.v1", "trees": trees, "bounds": [set]}).to_string().into_bytes()
 }
 
 /// A place in an array. Trees and hints of more than 2³² parts do not fit the format, and no dump holds them.

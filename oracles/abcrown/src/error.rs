@@ -1,5 +1,6 @@
 //! Why a dump was not converted.
 
+use crate::box_tree::BoxFault;
 use crate::manifest::FORMAT;
 use std::fmt;
 
@@ -21,41 +22,12 @@ pub enum ConvertError {
         /// The nodes of the graph and what they are.
         graph: Vec<String>,
     },
-    /// A part of the input region that no leaf box covers.
-    BoxGap {
+    /// The leaf boxes of a disjunct that are not the leaves of a tree.
+    Boxes {
         /// The disjunct.
         disjunct: usize,
-        /// The part that is not covered.
-        region: BoxRegion,
-    },
-    /// A leaf box that is not an ordered pair of finite corners inside the region of the dump.
-    BoxMalformed {
-        /// The row of `box/x_L` and `box/x_U`.
-        leaf: usize,
-        /// The offending coordinate.
-        coordinate: usize,
-        /// Its lower end.
-        lower: f32,
-        /// Its upper end.
-        upper: f32,
-    },
-    /// Leaf boxes without a common cut: no coordinate and threshold has every box on one side.
-    BoxNoCut {
-        /// The disjunct.
-        disjunct: usize,
-        /// The region that these boxes are to tile.
-        region: BoxRegion,
-        /// How many boxes there are.
-        leaves: usize,
-    },
-    /// Two leaf boxes that share inner points.
-    BoxOverlap {
-        /// The disjunct.
-        disjunct: usize,
-        /// The rows of `box/x_L` of the two boxes.
-        leaves: (usize, usize),
-        /// Their common part.
-        region: BoxRegion,
+        /// Why not; boxes are rows of `box/x_L` and `box/x_U`.
+        fault: BoxFault,
     },
     /// A tensor file of another length than the manifest says.
     CutOff {
@@ -290,10 +262,6 @@ pub struct SplitLiteral {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Path(pub Vec<SplitLiteral>);
 
-/// A part of the input region: the intervals of those coordinates that are cut, the others being whole.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct BoxRegion(pub Vec<(usize, f32, f32)>);
-
 impl fmt::Display for SplitLiteral {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let relation = if self.at_least { "≥" } else { "≤" };
@@ -309,18 +277,6 @@ impl fmt::Display for Path {
         write!(f, "under ")?;
         for (place, literal) in self.0.iter().enumerate() {
             write!(f, "{}{literal}", if place == 0 { "" } else { " and " })?;
-        }
-        Ok(())
-    }
-}
-
-impl fmt::Display for BoxRegion {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.0.is_empty() {
-            return write!(f, "the whole region");
-        }
-        for (place, (coordinate, lower, upper)) in self.0.iter().enumerate() {
-            write!(f, "{}x[{coordinate}] in [{lower}, {upper}]", if place == 0 { "" } else { ", " })?;
         }
         Ok(())
     }
@@ -351,10 +307,7 @@ impl ConvertError {
             | Self::Threshold { .. }
             | Self::ThresholdMoved { .. }
             | Self::UnknownNode { .. } => Some("manifest.json"),
-            Self::BoxGap { .. }
-            | Self::BoxMalformed { .. }
-            | Self::BoxNoCut { .. }
-            | Self::BoxOverlap { .. }
+            Self::Boxes { .. }
             | Self::CutOff { .. }
             | Self::ForeignAtoms { .. }
             | Self::LackingDisjunct { .. }
@@ -387,19 +340,14 @@ impl fmt::Display for ConvertError {
                 dump.join(", "),
                 graph.join(", ")
             ),
-            Self::BoxGap { disjunct, region } => {
-                write!(f, "disjunct {disjunct}: no leaf box covers {region}; {DUMP_ALL}, with input clipping off")
-            }
-            Self::BoxMalformed { leaf, coordinate, lower, upper } => write!(
-                f,
-                "box {leaf}: x[{coordinate}] in [{lower}, {upper}] is no interval inside the region of the dump; dump the boxes as the run held them"
-            ),
-            Self::BoxNoCut { disjunct, region, leaves } => write!(
-                f,
-                "disjunct {disjunct}: no cut of one coordinate parts the {leaves} leaf boxes of {region}; dump a run that bisects one coordinate at a time"
-            ),
-            Self::BoxOverlap { disjunct, leaves: (a, b), region } => {
-                write!(f, "disjunct {disjunct}: boxes {a} and {b} both cover {region}; {DUMP_ALL}")
+            Self::Boxes { disjunct, fault } => {
+                write!(f, "disjunct {disjunct}: {fault}; ")?;
+                match fault {
+                    BoxFault::Gap(_) => write!(f, "{DUMP_ALL}, with input clipping off"),
+                    BoxFault::Malformed { .. } => write!(f, "dump the boxes as the run held them"),
+                    BoxFault::NoCut { .. } => write!(f, "dump a run that bisects one coordinate at a time"),
+                    BoxFault::Overlap { .. } => write!(f, "{DUMP_ALL}"),
+                }
             }
             Self::CutOff { found, wanted } => write!(
                 f,

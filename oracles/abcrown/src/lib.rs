@@ -22,8 +22,10 @@ mod problem;
 mod relu_tree;
 mod tree;
 
+pub use box_tree::{BoxFault, BoxRegion};
 pub use bundle::{Bundle, write};
-pub use error::{BoxRegion, ConvertError, Path, SplitLiteral};
+pub use error::{ConvertError, Path, SplitLiteral};
+pub use problem::rounds_to;
 
 use certkern_graph::Graph;
 use certkern_onnx::write_safetensors;
@@ -61,9 +63,10 @@ pub fn convert(
     let dump = dump::Tensors::read(tensors)?;
     let imported = certkern_onnx::import(onnx).map_err(|error| ConvertError::Onnx(error.to_string()))?;
     let limits = Limits::default();
-    let exact = vnnlib::parse(property, &limits).map_err(|rejection| ConvertError::Property(rejection.to_string()))?;
     let graph = Graph::read(imported.graph.as_bytes(), Some(&imported.payload), &limits)
         .map_err(|rejection| ConvertError::Graph(rejection.to_string()))?;
+    let exact = vnnlib::parse_about(property, Some(&graph.interface()), &limits)
+        .map_err(|rejection| ConvertError::Property(rejection.to_string()))?;
     let digests = json!({
         "graph": graph.digest().to_string(),
         "payload": graph.payload_digest().to_string(),
@@ -106,7 +109,23 @@ pub fn convert(
     Ok(Bundle { files })
 }
 
+/// `cert.json` and `cert.safetensors` for leaves that are boxes, of which nothing else is known: one tree, whose leaves get bounds of their own, for all of a number of disjuncts. `boxes` are
+/// lower and upper corners, one after the other, which are to tile the box `root` of the input node `input`.
+///
+/// # Errors
+/// Why the boxes are not the leaves of a tree.
+pub fn certificate_of_boxes(
+    boxes: (&[f64], &[f64]),
+    root: (&[f64], &[f64]),
+    input: usize,
+    disjuncts: usize,
+) -> Result<(Vec<u8>, Vec<u8>), BoxFault> {
+    let certificate = certificate::of_boxes(boxes, root, input, disjuncts)?;
+    Ok((certificate.document, write_safetensors(&certificate.tensors)))
+}
+
 /// The SHA-256 of some bytes in hexadecimal digits.
-fn hex_sha256(bytes: &[u8]) -> String {
+#[must_use]
+pub fn hex_sha256(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -151,7 +151,8 @@ impl Problem {
 }
 
 /// Whether `rounded` is `exact` after rounding to binary32, by way of whatever other format: within one unit in the last place.
-pub(crate) fn rounds_to(exact: f64, rounded: f32) -> bool {
+#[must_use]
+pub fn rounds_to(exact: f64, rounded: f32) -> bool {
     if rounded.is_infinite() {
         return exact.abs() > f64::from(f32::MAX) && (exact > 0.0) == (rounded > 0.0);
     }

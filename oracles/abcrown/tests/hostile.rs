@@ -306,9 +306,9 @@ const TABLE: &[Case] = &[
         d.float("root/lb", f32::NAN);
     }, Refused(&["manifest.json: disjunct 0 ", "has no leaves, and its root bound misses by NaN", "dump every leaf"])),
     ("a corner of a box NaN", BOXES, |d| d.float("box/x_L", f32::NAN),
-        Refused(&["tensors.safetensors: box 0: x[0] in [NaN, ", "dump the boxes as the run held them"])),
+        Refused(&["tensors.safetensors: disjunct 0: box 0: x[0] in [NaN, ", "dump the boxes as the run held them"])),
     ("a corner of a box infinite", BOXES, |d| d.float("box/x_U", f32::INFINITY),
-        Refused(&["tensors.safetensors: box 0: x[0] in [", "inf]", "dump the boxes as the run held them"])),
+        Refused(&["tensors.safetensors: disjunct 0: box 0: x[0] in [", "inf]", "dump the boxes as the run held them"])),
     // Types.
     ("slopes in float16", SMALL, |d| d.retyped(SLOPES, Dtype::F16, |_| vec![0, 0x38]),
         Refused(&["tensors.safetensors: tensor leaf_alpha//10 is of type F16, not F32", AGAIN])),

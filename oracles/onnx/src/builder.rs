@@ -74,34 +74,41 @@ struct GraphNode {
     fields: Vec<(&'static str, Dtype, Vec<usize>, Vec<u8>)>,
 }
 
-/// Operators that `torchlean.ir.v1` does not have.
-const EXTENSIONS: &[&str] = &[
-    "add_n",
-    "clip",
-    "conv_transpose",
-    "div",
-    "elu",
-    "erf",
-    "gather",
-    "gelu",
-    "gelu_tanh",
-    "global_avg_pool",
-    "hard_sigmoid",
-    "hard_swish",
-    "leaky_relu",
-    "max_n",
-    "min_n",
-    "neg",
-    "pad",
-    "pow",
-    "prelu",
-    "reduce_max",
-    "reduce_min",
-    "selu",
-    "slice",
-    "split",
-    "upsample",
-    "where",
+/// The operators made here that `torchlean.ir.v1` has: a list that is closed.
+const TORCHLEAN: &[&str] = &[
+    "abs",
+    "add",
+    "avg_pool",
+    "batch_norm_eval",
+    "broadcast_to",
+    "concat",
+    "const",
+    "conv",
+    "cos",
+    "detach",
+    "exp",
+    "input",
+    "inv",
+    "layernorm",
+    "linear",
+    "log",
+    "matmul",
+    "max_elem",
+    "max_pool",
+    "min_elem",
+    "mul_elem",
+    "permute",
+    "reduce_mean",
+    "reduce_sum",
+    "relu",
+    "reshape",
+    "sigmoid",
+    "sin",
+    "softmax",
+    "softplus",
+    "sqrt",
+    "sub",
+    "tanh",
 ];
 
 /// The graph and the payload under construction.
@@ -147,7 +154,7 @@ impl Builder {
         let pooling = ["avg_pool", "max_pool"].contains(&kind);
         let later = ["padding_after", "dilation", "count_include_pad"];
         let extension =
-            EXTENSIONS.contains(&kind) || (pooling && attributes.iter().any(|(name, _)| later.contains(name)));
+            !TORCHLEAN.contains(&kind) || (pooling && attributes.iter().any(|(name, _)| later.contains(name)));
         let mut rest = Map::new();
         rest.insert("shape".to_owned(), json!(shape));
         rest.extend(attributes.into_iter().map(|(name, value)| (name.to_owned(), value)));

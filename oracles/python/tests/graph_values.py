@@ -15,6 +15,7 @@ UNARY = {
     "detach": lambda x: x, "relu": lambda x: np.maximum(x, 0), "abs": np.abs, "neg": np.negative, "sigmoid": sigmoid, "tanh": np.tanh,
     "softplus": lambda x: np.logaddexp(0, x), "exp": np.exp, "sin": np.sin, "cos": np.cos, "erf": erf, "sqrt": np.sqrt, "log": np.log,
     "inv": lambda x: 1 / x, "hard_swish": lambda x: x * np.clip(x + 3, 0, 6) / 6, "gelu": lambda x: x * (1 + erf(x / math.sqrt(2))) / 2,
+    "mish": lambda x: x * np.tanh(np.logaddexp(0, x)),
     "gelu_tanh": lambda x: x * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3))) / 2,
 }  # fmt: skip
 FOLDS = {"add": np.add, "sub": np.subtract, "mul_elem": np.multiply, "div": np.divide, "max_elem": np.maximum, "min_elem": np.minimum,

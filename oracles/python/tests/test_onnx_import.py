@@ -96,6 +96,7 @@ CASES = [
         "Tanh": "tanh", "Softplus": "softplus", "Sin": "sin", "Cos": "cos", "Erf": "erf", "LeakyRelu": "leaky_relu", "Elu": "elu",
         "Selu": "selu", "HardSigmoid": "hard_sigmoid", "Identity": "detach", "Dropout": "detach"}.items()),
     (14, "y = HardSwish(x)", "2,3", {}, "hard_swish(0)"),
+    (18, "y = Mish(x)", "2,3", {}, "mish(0)"),
     (20, "y = Gelu(x)", "2,3", {}, "gelu(0)"),
     (20, 'y = Gelu<approximate = "tanh">(x)', "2,3", {}, "gelu_tanh(0)"),
     (13, "z = Neg(x) y = Elu<alpha = 0.3>(z)", "2,3", {}, "neg(0) elu(1)"),
@@ -530,6 +531,15 @@ def shared_part(case):
         print(f"\n{skipped}")
 
 
+def networks_of_instances():
+    """The network of each line of each `instances.csv` of ../shared, as a path from there."""
+    found = []
+    for table in sorted(SHARED.glob("*/instances.csv")):
+        networks = (line.split(",")[0].strip() for line in table.read_text().splitlines() if line.strip())
+        found += [str(Path(table.parent.name) / network) for network in networks]
+    return found
+
+
 # What is refused of ../shared, and why.
 REFUSED_SHARED = {
     "controller_5_20": "in operator sets 7 to 22, not in 6",
@@ -588,7 +598,7 @@ class Networks(unittest.TestCase):
         models = [(f"{case[1]} in {case[0]}", model(*case[:4], *case[5:])) for case in CASES]
         models += [(f"{case[1]} in {case[0]}", model(*case[:4])) for case in REFUSED]
         models += [(str(path.relative_to(SHARED)), with_initializers(made, frozen)) for path, made, frozen in shared_part(self)]
-        lists = collections.defaultdict(list)
+        lists, agreed = collections.defaultdict(list), set()
         for name, made in models:
             theirs, said = rust_digests(made)
             try:
@@ -598,12 +608,18 @@ class Networks(unittest.TestCase):
             with self.subTest(name=name):
                 if ours and theirs:
                     self.assertEqual(ours, theirs)
+                    agreed.add(name)
             lists[ours is not None, theirs is not None].append(f"{name}: {said}")
         print(f"\nboth importers {len(lists[True, True])}, only Python {len(lists[True, False])}, only Rust {len(lists[False, True])}, "
               f"neither {len(lists[False, False])}")  # fmt: skip
         if os.environ.get("CERTKERN_LIST"):
             print("\n".join(["only Python:", *lists[True, False], "only Rust:", *lists[False, True]]))
         self.assertGreater(len(lists[True, True]), 0)
+        if SHARED.is_dir():
+            of_instances = networks_of_instances()
+            print(f"networks of instances: {sum(name in agreed for name in of_instances)} of {len(of_instances)} with the same digests from both")
+            self.assertGreater(len(of_instances), 100)
+            self.assertEqual(set(of_instances) - agreed, set())
 
     @NEEDS_BINARY
     def test_kernel_reads(self):

@@ -33,13 +33,15 @@ STRUCTURAL = {
     },
     "json.missing-key": {"tensor": "in the header of a safetensors file"},
     "json.type": {"metadata": "in the header of a safetensors file"},
-    "json.value": {"ends": "the lengths of two lists differ", "ends_of_two_lengths": "the lengths of two lists differ"},
+    "json.value": {"ends": "the lengths of two lists differ", "ends_of_two_lengths": "the lengths of two lists differ",
+                   "crown_row": "a row as long as the input", "constraint_of_three": "a row as long as the input"},
     "json.number": {
         "offset": "in the header of a safetensors file",
         "point.json": "to a schema 0.0 is an integer",
         "weight_rounds_to_infinity.json": "a good number, too large for binary64",
     },
-    "bundle.format": {"enclosure_onnx.json": "a good document, against a file that it says nothing about"},
+    "bundle.format": {"enclosure_onnx.json": "a good document, against a file that it says nothing about",
+                      "nodes_property": "a good bundle, against a file that it says nothing about"},
     "bundle.digest": {},
     "graph.format": {},
     "graph.empty": {},
@@ -82,13 +84,13 @@ def documents(case):
     """(schema, document) for each JSON file of a case: a graph, or a bundle of the kind and with the files that its manifest names."""
     if case.is_file():
         document = json.loads(case.read_text())
-        formats = {"certkern.enclosure.v1": "enclosure", "torchlean.bound.v1": "bound"}
+        formats = {"certkern.enclosure.v1": "enclosure", "certkern.monotone.v1": "monotone", "torchlean.bound.v1": "bound"}
         yield formats.get(document.get("format") if isinstance(document, dict) else None, "graph"), document
         return
     manifest = json.loads((case / "bundle.json").read_text())
     yield "bundle", manifest
     kind = manifest["kind"] if manifest["kind"] in ("leaves", "witness") else "leaves"
-    for role, schema in (("graph", "graph"), ("property", "property"), ("region", "region"), ("bound", "bound"), ("certificate", kind)):
+    for role, schema in (*((role, role) for role in ("graph", "property", "region", "bound", "nodes")), ("certificate", kind)):
         name = manifest["files"].get(role, "")
         if name.endswith(".json"):
             yield schema, json.loads((case / name).read_text())
@@ -110,7 +112,7 @@ class Schemas(unittest.TestCase):
     def test_schemas_are_good_and_their_examples_too(self):
         self.assertEqual(
             sorted(SCHEMAS),
-            ["abdump-0", "bound", "bundle", "counterexample", "enclosure", "enclosure-answer", "enclosure-query", "graph", "leaves", "property", "region", "report", "witness"],
+            ["abdump-0", "bound", "bundle", "counterexample", "enclosure", "enclosure-answer", "enclosure-query", "graph", "leaves", "monotone", "nodes", "probe", "property", "region", "report", "witness"],
         )
         for name, schema in SCHEMAS.items():
             with self.subTest(schema=name):
@@ -125,7 +127,7 @@ class Schemas(unittest.TestCase):
                     self.assertEqual(faults(name, example), [])
 
     def test_numbers_are_spelled_alike_everywhere(self):
-        spelled = {name: SCHEMAS[name]["$defs"]["number"] for name in ("property", "leaves", "witness", "counterexample", "enclosure-query", "enclosure-answer", "region", "bound")}
+        spelled = {name: SCHEMAS[name]["$defs"]["number"] for name in ("property", "leaves", "witness", "counterexample", "probe", "enclosure-query", "enclosure-answer", "region", "bound", "nodes")}
         self.assertEqual(len({json.dumps(number) for number in spelled.values()}), 1)
         number = Draft202012Validator(spelled["property"])
         for good in (0, -1.5, "0", "-12.50e-3", "1/3", "-7/20", "0x1.8p-3", "-0X.8P+0", "0x1p0", "1e999"):
@@ -141,7 +143,7 @@ class Schemas(unittest.TestCase):
                 with self.subTest(path=f"{path.parent.name}/{path.name}", schema=schema):
                     self.assertEqual(faults(schema, document), [])
         print(f"\naccepted documents: {counts}")
-        for schema in ("bound", "region", "bundle", "graph", "leaves", "witness", "property", "enclosure"):
+        for schema in ("bound", "nodes", "region", "bundle", "graph", "leaves", "witness", "property", "enclosure"):
             self.assertGreater(counts.get(schema, 0), 1, schema)
 
     def test_dumps(self):
@@ -200,7 +202,7 @@ class Schemas(unittest.TestCase):
 
     @unittest.skipUnless(BINARY.is_file(), "SKIPPED: no built certkern")
     def test_reports_of_the_binary(self):
-        chosen = {"accept": ("graph/chapter.json", "leaves/small_relu", "witness/sevenths", "enclosure/functions.json"),
+        chosen = {"accept": ("graph/chapter.json", "leaves/small_relu", "witness/sevenths", "enclosure/functions.json", "bound/half", "nodes/disk"),
                   "reject": ("bind.payload/digest", "json.type/strict", "leaf.unproved/again_bias", "limit.rank/shape.json", "witness.region/far",
                              "enclosure.refuted/by_a_hair.json", "enclosure.undefined/pole.json")}
         for verdict, paths in chosen.items():

@@ -19,6 +19,7 @@ const TEMPLATES: &[(&str, &str)] = &[
     ("inv", "torch.reciprocal({0})"),
     ("log", "torch.log({0})"),
     ("matmul", "torch.matmul({0}, {1})"),
+    ("mish", "F.mish({0})"),
     ("mse_loss", "F.mse_loss({0}, {1})"),
     ("mul_elem", "{0} * {1}"),
     ("neg", "torch.neg({0})"),

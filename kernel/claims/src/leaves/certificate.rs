@@ -3,7 +3,7 @@
 use super::bounds::{self, BoundSet};
 use super::hints::LeafHints;
 use super::tree::{self, Trees};
-use crate::bundle::{Named, expect, finish};
+use crate::bundle::{Named, finish};
 use certkern_core::num::Rational;
 use certkern_seal::Documents;
 use certkern_wire::json::{self, Json};
@@ -109,7 +109,7 @@ pub(super) const EMPTY: &&[u8] = &b"\x02\0\0\0\0\0\0\0{}".as_slice();
 fn read_header(bytes: &[u8], limits: &Limits) -> Result<Header, Rejection> {
     let document = json::parse(bytes, limits)?;
     let mut fields = document.object("")?;
-    expect(fields.required("format")?, "format", "certkern.leaves.v1")?;
+    fields.required("format")?.expect("format", "certkern.leaves.v1")?;
     let trees = list(fields.required("trees")?, "trees", |json, path| json.index(path))?;
     let thresholds = match fields.optional("thresholds") {
         None => Vec::new(),

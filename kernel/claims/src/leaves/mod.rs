@@ -11,13 +11,14 @@ mod walk;
 use crate::bundle::Named;
 use crate::{Arith, Observer};
 use certificate::Certificate;
-use certkern_core::num::Rational;
+use certkern_core::property::Variable;
 use certkern_core::rules::{Attempt, Filter, FilterScope, Judgement, Multipliers, Problem, RuleError, Scope};
-use certkern_seal::{Count, Documents, Theorem};
+use certkern_seal::{Claimed, Count, Documents, Theorem};
 use certkern_wire::limits::Limits;
 use certkern_wire::reason::{Reason, Rejection};
 use certkern_wire::tensors::Source;
 pub(crate) use harvest::Part;
+use num_traits::Signed;
 use std::ops::Range;
 use std::sync::Arc;
 use tier::{Roots, Tier};
@@ -43,6 +44,9 @@ pub(crate) struct Leaves<'a> {
     filter: Option<Arc<Filter>>,
     filter_roots: Roots<FilterScope>,
     exact_roots: Roots<Scope>,
+    kind: &'static str,
+    /// The nodes of the graph whose bounds are claimed, each with its width, for kind `nodes`.
+    nodes: Option<Vec<(usize, usize)>>,
 }
 
 impl<'a> Leaves<'a> {
@@ -62,7 +66,12 @@ impl<'a> Leaves<'a> {
             Arith::Exact => None,
         };
         let (filter_roots, exact_roots) = (Roots::default(), Roots::default());
-        Ok(Self { problem, certificate, file, filter, filter_roots, exact_roots })
+        let (kind, nodes) = match documents.claimed() {
+            Claimed::Avoids => ("leaves", None),
+            Claimed::Bounds(_) => ("bound", None),
+            Claimed::Nodes(listed) => ("nodes", Some(listed.clone())),
+        };
+        Ok(Self { problem, certificate, file, filter, filter_roots, exact_roots, kind, nodes })
     }
 
     pub(crate) fn entries(&self) -> usize {
@@ -122,8 +131,7 @@ impl<'a> Leaves<'a> {
             count("bound_sets", sets.len()),
             count("digits", *digits),
         ];
-        let kind = if documents.bounds().is_some() { "bound" } else { "leaves" };
-        Theorem::of(&closed, documents, kind, counts, (whole.filter > 0).then_some(PRODUCT))
+        Theorem::of(&closed, documents, self.kind, counts, (whole.filter > 0).then_some(PRODUCT))
     }
 
     /// Applies bound set `set − 1` to a scope, or none.
@@ -145,11 +153,16 @@ impl<'a> Leaves<'a> {
         block.multipliers(at.entry, disjuncts.get(at.disjunct).map_or(&[][..], Vec::as_slice))
     }
 
-    /// Tries the multipliers of an entry one after the other, exactly.
+    /// Tries the multipliers of an entry one after the other, exactly; bounds of nodes are looked up first.
     fn close(&self, scope: &Scope, at: At) -> Result<Judgement, Rejection> {
+        let mut best = match self.nodes.as_ref().map(|_| scope.exclude()) {
+            Some(Ok(judgement)) => return Ok(judgement),
+            Some(Err(RuleError::Unproved(bound))) => Some(bound),
+            // There is no row over one value: BACK decides.
+            _ => None,
+        };
         let block = self.certificate.hints.block(at.entry..at.entry.saturating_add(1))?;
         let slopes = hints::exact(block.slopes(at.entry));
-        let mut best: Option<Rational> = None;
         for multipliers in self.multipliers(&block, at) {
             match scope.refute(&multipliers, &slopes) {
                 Ok(judgement) => return Ok(judgement),
@@ -157,7 +170,22 @@ impl<'a> Leaves<'a> {
                 Err(error) => return Err(rejected(&error, Some(at))),
             }
         }
-        Err(rejected(&RuleError::Unproved(best.unwrap_or_default()), Some(at)))
+        let rejection = rejected(&RuleError::Unproved(best.unwrap_or_default()), Some(at));
+        let (mut fault, bound) = (rejection.first().clone(), self.bound(at.disjunct).unwrap_or_default());
+        fault.place.path += &bound;
+        Err(fault.into())
+    }
+
+    /// For kind `nodes`, what a disjunct is beyond.
+    fn bound(&self, disjunct: usize) -> Option<String> {
+        let row = self.problem.property().disjuncts.get(disjunct)?.first()?;
+        let (Variable::Y(y), sign) = row.terms.last()? else { return None };
+        let mut rest = *y;
+        let mut nodes = self.nodes.as_ref()?.iter();
+        let (id, _) = nodes.find(|(_, width)| rest.checked_sub(*width).map(|less| rest = less).is_none())?;
+        let form = if row.terms.len() > 1 { "affine " } else { "" };
+        let side = if sign.is_negative() { "upper" } else { "lower" };
+        Some(format!(" ({form}{side} bound of node {id}, coordinate {rest})"))
     }
 
     /// Closes what the filter can close; gives the other entries.

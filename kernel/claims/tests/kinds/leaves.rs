@@ -287,3 +287,43 @@ fn a_deep_tree_on_a_wide_network_is_a_limit() {
     assert!(line(2).starts_with("s ACCEPTED"));
     assert_eq!(line(1), "s LIMIT path-elements");
 }
+
+/// y[i, j] = relu(x[i, j]) on [0, 1]^(2×2), where x[0, 1] ≤ 1/4: then y[0, 1] ≤ 1/4, and y[1, 0] may be 1.
+#[test]
+fn a_property_of_tensors_is_about_the_network_of_its_shapes() {
+    let graph = r#"{"format":"torchlean.ir.v1","input_id":0,"output_ids":[1],"nodes":[
+        {"id":0,"kind":"input","parents":[],"shape":[2,2]},{"id":1,"kind":"relu","parents":[0],"shape":[2,2]}]}"#;
+    let property = |shape: &str, element: &str| {
+        format!(
+            "(vnnlib-version <2.0>) (declare-network n (declare-input X Real {shape}) (declare-output Y Real {shape}))
+            (assert (and (>= X[0,0] 0) (<= X[0,0] 1) (>= X[0,1] 0) (<= X[0,1] 0.25)
+                (>= X[1,0] 0) (<= X[1,0] 1) (>= X[1,1] 0) (<= X[1,1] 1)))
+            (assert (>= {element} 0.26))"
+        )
+    };
+    let json = |place: usize| {
+        format!(
+            r#"{{"format":"certkern.property.v1","outputs":4,"lower":[0,0,0,0],"upper":[1,0.25,1,1],
+            "unsafe":[[{},{{"y":{{"{place}":"-1"}},"bound":"-0.26","strict":false}}]]}}"#,
+            // The rows of the region stay in the disjunct, each as the document has it.
+            [(0, "1"), (1, "0.25"), (2, "1"), (3, "1")].map(|(x, upper)| format!(
+                r#"{{"x":{{"{x}":"-1"}},"bound":0,"strict":false}},{{"x":{{"{x}":"1"}},"bound":{upper},"strict":false}}"#
+            )).join(",")
+        )
+    };
+    let run = |place: usize, text: String| {
+        let base = Bundle { graph: graph.to_owned(), ..bundle(json(place)) };
+        let mut files = base.files();
+        let manifest = String::from_utf8(files["bundle.json"].clone()).unwrap();
+        files.insert("bundle.json".to_owned(), manifest.replace("property.json", "property.vnnlib").into_bytes());
+        files.remove("property.json");
+        files.insert("property.vnnlib".to_owned(), text.into_bytes());
+        line(&crate::support::check(&files)).to_owned()
+    };
+    assert_eq!(run(1, property("[2,2]", "Y[0,1]")), "s ACCEPTED unsat");
+    assert_eq!(run(2, property("[2,2]", "Y[1,0]")), "s REJECTED leaf.unproved");
+    assert_eq!(run(2, property("[2,2]", "Y[0,1]")), "s REJECTED bind.output");
+    for shape in ["[4]", "[1,4]", "[2,1,2]", "[1,2,2]"] {
+        assert_eq!(run(1, property(shape, "Y[0,1]")), "s REJECTED property.shape");
+    }
+}

@@ -2,6 +2,8 @@
 
 mod enclosure;
 mod leaves;
+mod monotone;
+mod nodes;
 mod parts;
 mod support;
 mod witness;

@@ -63,7 +63,7 @@ impl Bundle {
         let limits = Limits { graph_elements: 1 << 24, ..Limits::default() };
         let graph = Graph::read(self.graph.as_bytes(), Some(&safetensors(&BTreeMap::new())), &limits).unwrap();
         let property = property::parse(self.property.as_bytes(), &limits).unwrap();
-        let digests = Digests::of(&graph, &property);
+        let digests = Digests::of(&graph, &property.clone().into());
         let digests: Vec<String> =
             digests.by_role().iter().map(|(role, hex)| format!("\"{}\":\"{hex}\"", role.name())).collect();
         let manifest = format!(

@@ -31,7 +31,8 @@ pub(super) fn volume(axes: &[usize]) -> Option<usize> {
 
 impl Convolution {
     /// The numbers of kernel places, input places and output places, each over all spatial axes.
-    pub(crate) fn volumes(&self) -> Option<(usize, usize, usize)> {
+    #[must_use]
+    pub fn volumes(&self) -> Option<(usize, usize, usize)> {
         Some((volume(&self.kernel)?, volume(&self.input)?, volume(&self.output)?))
     }
 

@@ -22,19 +22,42 @@ pub struct LinearMap {
     kind: Kind,
 }
 
-/// How a map is held.
+/// How a map is held, before its denominator.
 #[derive(Clone, Debug)]
-pub(crate) enum Kind {
+pub enum Kind {
     /// `factor · x`.
-    Multiple { factor: BigInt },
+    Multiple {
+        /// The factor.
+        factor: BigInt,
+    },
     /// `factors[i] · x[i]`.
-    Diagonal { factors: Vec<Dyadic> },
+    Diagonal {
+        /// The factors.
+        factors: Vec<Dyadic>,
+    },
     /// `factor · x[sources[i]]`, zero where `None`.
-    Select { sources: Vec<Option<usize>>, factor: BigInt },
+    Select {
+        /// The coordinate of the input for each of the output.
+        sources: Vec<Option<usize>>,
+        /// The factor.
+        factor: BigInt,
+    },
     /// `batch` copies of a matrix.
-    Dense { batch: usize, matrix: Matrix },
-    /// A convolution; `matrix` is `[out_channels, in_channels · kernel]`.
-    Convolution { geometry: Convolution, taps: Vec<Option<usize>>, matrix: Matrix },
+    Dense {
+        /// How many.
+        batch: usize,
+        /// The matrix.
+        matrix: Matrix,
+    },
+    /// A convolution.
+    Convolution {
+        /// Its geometry.
+        geometry: Convolution,
+        /// For each output place and kernel place, in row-major order, the flat input place, or `None` in the padding.
+        taps: Vec<Option<usize>>,
+        /// The weight, `[out_channels, in_channels · kernel]`.
+        matrix: Matrix,
+    },
 }
 
 impl LinearMap {
@@ -123,7 +146,9 @@ impl LinearMap {
         &self.denominator
     }
 
-    pub(crate) fn kind(&self) -> &Kind {
+    /// How it is held. The maps of an [`Affine`](super::Affine) have the denominator of that alone.
+    #[must_use]
+    pub fn kind(&self) -> &Kind {
         &self.kind
     }
 

@@ -5,8 +5,7 @@ mod map;
 
 pub use convolution::Convolution;
 pub(crate) use convolution::Span;
-pub(crate) use map::Kind;
-pub use map::LinearMap;
+pub use map::{Kind, LinearMap};
 
 use crate::interval::Interval;
 use crate::num::denominator::{common_denominator, odd_part};

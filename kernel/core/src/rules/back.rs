@@ -12,7 +12,7 @@ use crate::func::Function;
 use crate::num::denominator::common_denominator;
 use crate::num::{Dyadic, Planes, Rational};
 use crate::program::{Groups, NodeId, Primitive, Program};
-use crate::property::{Row, Variable};
+use crate::property::Row;
 use num_bigint::BigInt;
 use num_integer::Integer;
 use num_traits::{One, Signed};
@@ -31,7 +31,7 @@ pub struct Slopes {
 /// Multipliers for EMPTY.
 #[derive(Clone, Debug, Default)]
 pub struct Multipliers {
-    /// `(row of the disjunct, multiplier)`.
+    /// `(row, multiplier)`: the rows of the disjunct, then those of the region.
     pub rows: Vec<(usize, Dyadic)>,
     /// `(place in the scope's literals, multiplier)`.
     pub literals: Vec<(usize, Dyadic)>,
@@ -110,12 +110,10 @@ pub(super) fn combination(
     multipliers: &Multipliers,
     slopes: &Slopes,
 ) -> Result<(Quotient, bool), RuleError> {
-    let problem = scope.problem();
-    let rows = problem.property().disjuncts.get(disjunct).ok_or(RuleError::NoSuch("disjunct"))?;
     let mut form = Form::default();
     let mut open = false;
     for (index, multiplier) in &multipliers.rows {
-        let row = rows.get(*index).ok_or(RuleError::NoSuch("row of the disjunct"))?;
+        let row = scope.problem().row(disjunct, *index).ok_or(RuleError::NoSuch("row of the disjunct"))?;
         let beta = multiplier.to_rational();
         open |= row.strict && beta.is_positive();
         form.add_row(scope, row, &beta)?;
@@ -154,12 +152,9 @@ impl Form {
     }
 
     fn add_row(&mut self, scope: &Scope, row: &Row, beta: &Rational) -> Result<(), RuleError> {
-        let program = scope.problem().program();
         for (variable, coefficient) in &row.terms {
-            let (node, coordinate) = match variable {
-                Variable::X(i) => (program.input(), *i),
-                Variable::Y(i) => program.output_coordinate(*i).ok_or(RuleError::NoSuch("output coordinate"))?,
-            };
+            let place = scope.problem().place_of(variable);
+            let (node, coordinate) = place.ok_or(RuleError::NoSuch("output coordinate"))?;
             self.add(node, coordinate, &(coefficient * beta));
         }
         self.constant -= beta * &row.bound;
@@ -193,7 +188,7 @@ impl Pass<'_> {
         let problem = self.scope.problem();
         let program = problem.program();
         let region = self.scope.region().ok_or(RuleError::Internal("a pass in an empty scope"))?;
-        let mut at_input = Dyadic::zero();
+        let mut at_input = (Dyadic::zero(), BigInt::one());
         for (id, node) in program.nodes().iter().enumerate().rev() {
             let Some(mut row) = self.rows.get_mut(id).and_then(Option::take) else { continue };
             self.absorb(id, &mut row)?;
@@ -211,7 +206,7 @@ impl Pass<'_> {
         if self.rows.iter().any(Option::is_some) {
             return Err(RuleError::Internal("a row is left over"));
         }
-        let denominator = region.denominator().clone();
+        let (at_input, denominator) = at_input;
         let numerator = (&self.d * &Dyadic::new(denominator.clone(), 0)).sum_down(&at_input);
         Ok(Quotient { numerator, denominator })
     }

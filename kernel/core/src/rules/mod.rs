@@ -2,7 +2,7 @@
 //!
 //! | rule | function | premises → conclusion |
 //! |---|---|---|
-//! | PROGRAM, PROPERTY | [`Problem::new`] | widths fit, the region is not empty, at least one disjunct → a problem |
+//! | PROGRAM, PROPERTY | [`Problem::new`], [`Problem::within`] | widths fit, the region is not empty, at least one disjunct → a problem |
 //! | DOMAIN | `Problem::defined` | interval bounds of each argument on the whole region lie in the function's domain → the program is defined there |
 //! | IBP | [`Scope::root`], [`Scope::interval_bounds`] | bounds of the parents → bounds of each node, on the scope's region |
 //! | SCOPE | [`Scope::split`], [`Scope::for_disjunct`] | bounds proved above hold below, never the other way |
@@ -11,10 +11,12 @@
 //! | BACK, ABSORB, LITERAL, BETA | `back` | a row over nodes, lines and planes, multipliers ≥ 0 → a number that the row's value never falls below |
 //! | INTERMEDIATE | [`Scope::tighten`] | BACK from `± e_i` → tighter bounds in this scope |
 //! | EMPTY | [`Scope::refute`] | BACK from 0 with literals ends above 0 → no input of the scope lies in the disjunct |
+//! | EMPTY, DROP | [`Scope::exclude`] | a row over one value fails between its proved bounds → likewise |
 //! | SPLIT | [`Judgement::split`] | judgements for `g ≥ τ` and for `g ≤ τ` → the judgement without the literal |
 //! | CASES | [`Judgement::cases`] | every disjunct empty on the whole region, DOMAIN → unsat |
-//! | WITNESS | [`Judgement::witness`] | a point of the region with its outputs, exact or in balls that decide, in a disjunct → sat |
+//! | WITNESS | [`Judgement::witness`] | a point of the region, which is a box, with its outputs, exact or in balls that decide, in a disjunct → sat |
 //! | ENCLOSE | [`Enclosure::prove`] | the kernel's own range of each expression lies in the ball claimed → the values are defined and lie there |
+//! | MONOTONE | [`monotone`] | signs of coefficients, functions that rise everywhere, maxima → the program is defined everywhere and nondecreasing in every input |
 //!
 //! DOMAIN: interval bounds on the whole region have shown that every function is defined on its arguments before any rule or literal uses a node: each maker of a root scope
 //! asks for it, and CASES again. So a point where a value is undefined lies in no region, and no half of a split loses it. ENCLOSE shows of every node that it is defined.
@@ -26,6 +28,7 @@ mod filter;
 mod ibp;
 mod judgement;
 mod lines;
+mod monotone;
 mod planes;
 mod problem;
 mod quotient;
@@ -39,6 +42,7 @@ pub use back::{Multipliers, Slopes};
 pub use enclose::{ClaimedBall, Enclosure, Scaled, Unenclosed};
 pub use filter::{Attempt, Filter, FilterScope, NodeSlopes};
 pub use judgement::{Judgement, Statement};
+pub use monotone::monotone;
 pub use problem::Problem;
 pub use scope::{Literal, Scope, Side};
 pub use witness::Standing;

@@ -5,17 +5,18 @@ use super::bounds::Bounds;
 use super::ibp::image;
 use crate::num::Rational;
 use crate::program::{NodeId, Program};
-use crate::property::{Property, Row, Variable};
+use crate::property::{Property, Row, Variable, Within};
 use crate::region::Region;
 use num_traits::{One, Signed, Zero};
 use std::sync::{Arc, OnceLock};
 
 /// A program and a property that fit each other. The proposition: for every `x` in the region `F(x)` is defined and `(x, F(x))`
-/// lies in no disjunct of the unsafe set.
+/// lies in no disjunct of the unsafe set. The region is the property's box, or what [`Within`] leaves of it.
 #[derive(Debug)]
 pub struct Problem {
     program: Program,
     property: Property,
+    within: Within,
     region: Arc<Region>,
     /// For each disjunct, whether its region is the whole region.
     whole: Vec<bool>,
@@ -29,6 +30,14 @@ impl Problem {
     /// # Errors
     /// [`RuleError::Mismatch`] if widths differ, a row names a variable that does not exist or has a coefficient of zero, there is no disjunct, or the region is empty.
     pub fn new(program: Program, property: Property) -> Result<Self, RuleError> {
+        Self::within(program, property, Within::default())
+    }
+
+    /// The problem on a part of the property's box.
+    ///
+    /// # Errors
+    /// As for [`Problem::new`]; [`RuleError::Mismatch`] too if the ball has another width or a negative radius, or a row speaks of outputs or is open.
+    pub fn within(program: Program, property: Property, within: Within) -> Result<Self, RuleError> {
         let region = Region::new(property.lower.clone(), property.upper.clone());
         let region = region.map_err(|_| RuleError::Mismatch("the ends of the region differ in number"))?;
         let region = region.ok_or(RuleError::Mismatch("the region is empty"))?;
@@ -45,16 +54,23 @@ impl Problem {
             Variable::X(i) => *i < region.width(),
             Variable::Y(i) => *i < property.outputs,
         };
-        let rows = property.disjuncts.iter().flatten();
+        let on_outputs = |(variable, _): &(Variable, Rational)| matches!(variable, Variable::Y(_));
+        if within.rows.iter().any(|row| row.strict || row.terms.iter().any(on_outputs)) {
+            return Err(RuleError::Mismatch("a row of the region is open or speaks of outputs"));
+        }
+        let rows = property.disjuncts.iter().flatten().chain(&within.rows);
         if !rows.flat_map(|row| &row.terms).all(|(variable, _)| known(variable)) {
             return Err(RuleError::Mismatch("a row names a variable that does not exist"));
         }
-        let rows = property.disjuncts.iter().flatten();
+        let rows = property.disjuncts.iter().flatten().chain(&within.rows);
         if rows.flat_map(|row| &row.terms).any(|(_, coefficient)| coefficient.is_zero()) {
             return Err(RuleError::Mismatch("a row has a coefficient of zero"));
         }
+        let in_ball = |ball| region.clone().in_ball(ball);
+        let region = within.ball.as_ref().map_or_else(|| Some(region.clone()), in_ball);
+        let region = region.ok_or(RuleError::Mismatch("a ball of another width, or of a radius below zero"))?;
         let whole = property.disjuncts.iter().map(|rows| !cuts(rows).any(|cut| cut.cuts_off(&region))).collect();
-        Ok(Self { program, property, region: Arc::new(region), whole, defined: OnceLock::new() })
+        Ok(Self { program, property, within, region: Arc::new(region), whole, defined: OnceLock::new() })
     }
 
     /// The program.
@@ -67,6 +83,25 @@ impl Problem {
     #[must_use]
     pub fn property(&self) -> &Property {
         &self.property
+    }
+
+    /// What restricts the region beside the property's box.
+    #[must_use]
+    pub fn restriction(&self) -> &Within {
+        &self.within
+    }
+
+    /// The node and the coordinate in it that a variable names.
+    pub(super) fn place_of(&self, variable: &Variable) -> Option<(NodeId, usize)> {
+        match variable {
+            Variable::X(i) => Some((self.program.input(), *i)),
+            Variable::Y(i) => self.program.output_coordinate(*i),
+        }
+    }
+
+    /// The row that a multiplier names: those of a disjunct come first, then those of the region, which hold wherever the property speaks.
+    pub(super) fn row(&self, disjunct: usize, index: usize) -> Option<&Row> {
+        self.property.disjuncts.get(disjunct)?.iter().chain(&self.within.rows).nth(index)
     }
 
     /// The region of inputs.
@@ -115,7 +150,7 @@ impl Problem {
                 *old = end;
             }
         }
-        let region = Region::new(lower, upper);
+        let region = self.region.cut(lower, upper);
         Ok(region.map_err(|_| RuleError::Internal("the ends of a region differ in number"))?.map(Arc::new))
     }
 

@@ -11,7 +11,9 @@ use crate::func::Function;
 use crate::interval::{Interval, above, below};
 use crate::num::{Dyadic, Rational};
 use crate::program::{NodeId, Primitive};
+use crate::property::Row;
 use crate::region::Region;
+use num_traits::{Signed, Zero};
 use std::sync::Arc;
 
 /// Which half of a split.
@@ -142,9 +144,9 @@ impl Scope {
         Ok(())
     }
 
-    /// Bounds that exclude each other under literals prove that no input satisfies them; without literals the region is not empty, so it is a fault.
+    /// Bounds that exclude each other prove that no input satisfies the assumptions; without literals a box is not empty, so it is a fault.
     fn close(&mut self) -> Result<(), RuleError> {
-        if self.literals.is_empty() {
+        if self.literals.is_empty() && self.problem.restriction().is_all() {
             return Err(RuleError::Internal("crossed bounds on a nonempty region"));
         }
         self.region = None;
@@ -278,7 +280,7 @@ impl Scope {
         Ok(half)
     }
 
-    /// EMPTY: no input that satisfies the assumptions lies in the scope's disjunct. Each row of the disjunct, and each literal, enters with
+    /// EMPTY: no input that satisfies the assumptions lies in the scope's disjunct. Each row of the disjunct and of the region, and each literal, enters with
     /// a multiplier ≥ 0; the bound of the sum must come out above zero (or be zero with an open row).
     ///
     /// # Errors
@@ -287,13 +289,39 @@ impl Scope {
         let disjunct = self.disjunct.ok_or(RuleError::Mismatch("a refutation needs a disjunct"))?;
         slopes.check(self.problem.program())?;
         let rows = self.problem.property().disjuncts.get(disjunct).ok_or(RuleError::NoSuch("disjunct"))?;
-        multipliers.check(rows.len(), self.literals.len())?;
+        let rows = rows.len().saturating_add(self.problem.restriction().rows.len());
+        multipliers.check(rows, self.literals.len())?;
         if !self.is_empty() {
             let (bound, open) = back::combination(self, disjunct, multipliers, slopes)?;
             if !(bound.numerator.is_positive() || (open && bound.numerator.is_zero())) {
                 return Err(RuleError::Unproved(bound.to_rational()));
             }
         }
-        Ok(Judgement::made(Arc::clone(&self.problem), Some(disjunct), self.literals.clone(), Statement::Empty))
+        Ok(self.closed(disjunct))
+    }
+
+    /// EMPTY by the proved bounds alone: the only row of the scope's disjunct is over one value, and fails for all values between them.
+    ///
+    /// # Errors
+    /// [`RuleError::Unproved`] with the bound that was reached; [`RuleError::NoSuch`] if there is no such row, or no disjunct.
+    pub fn exclude(&self) -> Result<Judgement, RuleError> {
+        let disjuncts = &self.problem.property().disjuncts;
+        let found = self.disjunct.and_then(|disjunct| Some((disjunct, disjuncts.get(disjunct)?.as_slice())));
+        let Some((disjunct, [Row { terms, bound, strict }])) = found else { return Err(RuleError::NoSuch("lone row")) };
+        let [(variable, c)] = terms.as_slice() else { return Err(RuleError::NoSuch("row over one value")) };
+        let place = self.problem.place_of(variable).ok_or(RuleError::NoSuch("output coordinate"))?;
+        if let Some(Interval { lower, upper }) = self.interval(place.0, place.1) {
+            let reached = c * if c.is_negative() { upper } else { lower }.to_rational() - bound;
+            if !(reached.is_positive() || *strict && reached.is_zero()) {
+                return Err(RuleError::Unproved(reached));
+            }
+        } else if !self.is_empty() {
+            return Err(RuleError::NoSuch("bounds"));
+        }
+        Ok(self.closed(disjunct))
+    }
+
+    fn closed(&self, disjunct: usize) -> Judgement {
+        Judgement::made(Arc::clone(&self.problem), Some(disjunct), self.literals.clone(), Statement::Empty)
     }
 }

@@ -123,7 +123,7 @@ impl Judgement {
     /// [`RuleError::Mismatch`] if it is not shown to lie in both; as [`Problem::standing`].
     pub fn witness(problem: &Arc<Problem>, point: &[Rational]) -> Result<Self, RuleError> {
         let standing = problem.standing(point)?;
-        if !standing.in_region() || standing.disjunct().is_none() {
+        if !problem.restriction().is_all() || !standing.in_region() || standing.disjunct().is_none() {
             return Err(RuleError::Mismatch("the point is no witness"));
         }
         Ok(Self::made(Arc::clone(problem), None, Vec::new(), Statement::Sat))

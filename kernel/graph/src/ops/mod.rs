@@ -45,6 +45,7 @@ mod max_n;
 mod max_pool;
 mod min_elem;
 mod min_n;
+mod mish;
 mod mse_loss;
 mod mul_elem;
 pub(crate) mod multihead_attention;
@@ -102,7 +103,7 @@ macro_rules! registry {
 pub(crate) const REGISTRY: &[&Operator] = registry! {
     abs add add_n avg_pool batch_norm_eval bernoulli_mask broadcast_to clip concat constant conv conv_transpose cos
     detach div elu erf exp expand flatten floor gather gelu gelu_tanh global_avg_pool hard_masked_softmax hard_sigmoid
-    hard_swish input inv layernorm leaky_relu linear log matmul max_elem max_n max_pool min_elem min_n mse_loss
+    hard_swish input inv layernorm leaky_relu linear log matmul max_elem max_n max_pool min_elem min_n mish mse_loss
     mul_elem multihead_attention neg pad permute pow prelu rand_uniform reduce_max reduce_mean reduce_min reduce_sum
     relu reshape safe_log selu sigmoid sign silu sin slice softmax softplus split sqrt squeeze sub sum tanh transpose
     tuple_getitem unsqueeze upsample select_where

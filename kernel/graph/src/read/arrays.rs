@@ -1,16 +1,23 @@
-//! Numbers that stand in a node: nested arrays of exactly the wanted shape, or one flat array, in row-major order.
+//! Numbers that stand in a node: nested arrays of exactly the wanted shape, or one flat array, in row-major order. JSON numbers are rounded once to binary64; where all
+//! are strings, they are exact.
 
 use crate::shape;
 use certkern_core::tensor::{Tensor, Values};
 use certkern_wire::fields::element;
 use certkern_wire::json::{Json, Value};
+use certkern_wire::limits::within;
+use certkern_wire::number::excess;
 use certkern_wire::{Fault, Limits, Reason};
 
-/// The tensor of this shape at `path`, each number rounded once to binary64; `misshapen` makes the fault of another shape.
+/// What exact numbers have used of the budget `graph-elements`; `None` where the format has none.
+pub(super) type Exact<'a> = Option<&'a mut usize>;
+
+/// The tensor of this shape at `path`; `misshapen` makes the fault of another shape.
 pub(super) fn tensor(
     json: &Json,
     shape: Vec<usize>,
     path: &str,
+    exact: Exact,
     limits: &Limits,
     misshapen: impl Fn(String) -> Fault,
 ) -> Result<Tensor, Fault> {
@@ -36,12 +43,27 @@ pub(super) fn tensor(
     if items.iter().any(|item| matches!(item.value, Value::Array(_))) {
         return Err(misshapen(format!("expected the shape {wanted}; here the arrays are nested deeper")));
     }
+    let filled = |values| {
+        let unfit = |_| json.fault(Reason::Internal("numbers that do not fill their shape"), path);
+        Tensor::new(shape.clone(), values).map_err(unfit)
+    };
+    // Many short texts may spell long numbers.
+    let spelled = |used: &mut usize, place: usize, number: &Json| {
+        let value = number.rational(&nested(path, levels, place), limits)?;
+        *used = used.saturating_add(excess(&value)).saturating_add(1);
+        within("graph-elements", *used, limits.graph_elements).map_err(|reason| number.fault(reason, path))?;
+        Ok(value)
+    };
+    let all_texts = !items.is_empty() && items.iter().all(|item| matches!(item.value, Value::String(_)));
+    if let Some(used) = exact.filter(|_| all_texts) {
+        let values = items.iter().enumerate().map(|(place, number)| spelled(used, place, number));
+        return filled(Values::Exact(values.collect::<Result<_, Fault>>()?));
+    }
     let bits = items.iter().enumerate().map(|(place, number)| {
         // A path is made only where there is a fault.
         number.binary64("", limits).or_else(|_| number.binary64(&nested(path, levels, place), limits))
     });
-    let values = Values::Binary64(bits.collect::<Result<_, _>>()?);
-    Tensor::new(shape, values).map_err(|_| json.fault(Reason::Internal("numbers that do not fill their shape"), path))
+    filled(Values::Binary64(bits.collect::<Result<_, _>>()?))
 }
 
 /// Whether this is an array without arrays in it.

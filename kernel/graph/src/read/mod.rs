@@ -66,6 +66,8 @@ struct Typed<'a> {
     attributes: Attributes,
     /// The payload fields that stand in the node.
     numbers: Vec<Option<&'a Json<'a>>>,
+    /// Whether the format is the extended one, where numbers may be exact.
+    extended: bool,
 }
 
 impl Draft<'_> {

@@ -1,6 +1,7 @@
 //! The numbers: each payload field once, in the node or in the payload file, with the shape that the operator wants.
 
-use super::{Draft, Faults, arrays};
+use super::arrays::{self, Exact};
+use super::{Draft, Faults};
 use crate::ops::{PayloadField, Shapes, Site};
 use crate::shape;
 use certkern_core::tensor::Tensor;
@@ -26,7 +27,8 @@ pub(super) fn read(
             return Vec::new();
         }
     };
-    let numbers = drafts.iter().map(|draft| node(draft, drafts, file.as_mut(), limits, faults)).collect();
+    let mut used = 0;
+    let numbers = drafts.iter().map(|draft| node(draft, drafts, file.as_mut(), &mut used, limits, faults)).collect();
     if let Some(Err(rejection)) = file.filter(|_| faults.is_empty()).map(TensorFile::finish) {
         faults.extend(rejection.in_file(FILE).faults().cloned());
     }
@@ -38,6 +40,7 @@ fn node(
     draft: &Draft,
     drafts: &[Draft],
     mut file: Option<&mut TensorFile<'_>>,
+    used: &mut usize,
     limits: &Limits,
     faults: &mut Faults,
 ) -> Vec<Tensor> {
@@ -50,9 +53,10 @@ fn node(
     let shapes = Shapes { parents: &parents, declared };
     let mut tensors = Vec::with_capacity(typed.operator.payload.len());
     for (field, json) in typed.fields() {
+        let exact = typed.extended.then_some(&mut *used);
         let tensor = (field.shape)(&shapes, &typed.attributes)
             .map_err(|refusal| draft.refused(refusal))
-            .and_then(|shape| tensor(draft, field, json, file.as_deref_mut(), shape, limits));
+            .and_then(|shape| tensor(draft, (field, json), file.as_deref_mut(), shape, exact, limits));
         tensors.extend(faults.keep(tensor));
     }
     if tensors.len() == typed.operator.payload.len() {
@@ -65,10 +69,10 @@ fn node(
 /// One payload field, wherever it stands.
 fn tensor(
     draft: &Draft,
-    field: &PayloadField,
-    json: Option<&Json>,
+    (field, json): (&PayloadField, Option<&Json>),
     file: Option<&mut TensorFile<'_>>,
     shape: Vec<usize>,
+    exact: Exact,
     limits: &Limits,
 ) -> Result<Tensor, Fault> {
     let name = format!("{}.{}", draft.place, field.name);
@@ -88,7 +92,7 @@ fn tensor(
         }
         (Some(json), None) => {
             let path = format!("nodes[{}].{}", draft.place, field.name);
-            arrays::tensor(json, shape, &path, limits, fault)
+            arrays::tensor(json, shape, &path, exact, limits, fault)
         }
     }
 }

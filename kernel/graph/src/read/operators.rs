@@ -28,7 +28,7 @@ pub(super) fn typed<'a>(
         unknown.into_iter().for_each(|fault| faults.push(in_node(place, fault)));
         return None;
     }
-    attributes.map(|attributes| Typed { operator, attributes, numbers })
+    attributes.map(|attributes| Typed { operator, attributes, numbers, extended })
 }
 
 /// The attributes that are written; `None` if one of them is not as the operator wants it.

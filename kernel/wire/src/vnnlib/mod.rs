@@ -22,6 +22,15 @@ use tensors::Tensors;
 /// `property.syntax`, `property.unsupported` or `property.variable` with the byte offset, `property.unbounded`,
 /// `property.empty-region`, or a limit.
 pub fn parse(bytes: &[u8], limits: &Limits) -> Result<Property, Rejection> {
+    parse_about(bytes, None, limits)
+}
+
+/// Reads a property of a network: the shapes of its input and of each of its outputs, which those of declared tensors must be. Without a network, tensors
+/// with several axes longer than 1 are refused: what their elements are depends on the network's shapes.
+///
+/// # Errors
+/// As [`parse`], and `property.shape`.
+pub fn parse_about(bytes: &[u8], network: Option<&[Vec<usize>]>, limits: &Limits) -> Result<Property, Rejection> {
     within("bytes", bytes.len(), limits.bytes)?;
     let mut reader = Reader::new(bytes);
     let mut declared = Declared::default();
@@ -36,7 +45,7 @@ pub fn parse(bytes: &[u8], limits: &Limits) -> Result<Property, Rejection> {
             }
             Some("declare-const") if !reader.tensors => declared.declare(&command, limits)?,
             Some("declare-network") if reader.tensors && declared.inputs == 0 => {
-                let tensors = Tensors::read(&command, limits)?;
+                let tensors = Tensors::read(&command, network, limits)?;
                 let (inputs, outputs) = (tensors.inputs(), tensors.outputs());
                 declared = Declared { inputs, outputs, tensors: Some(tensors) };
             }

@@ -38,11 +38,11 @@ fn is_name(name: &str) -> bool {
 }
 
 impl Tensors {
-    /// Reads `(declare-network name (declare-input X Real [shape]) (declare-output Y Real [shape]) …)`.
+    /// Reads `(declare-network name (declare-input X Real [shape]) (declare-output Y Real [shape]) …)`. `network` is what is known of the shapes.
     ///
     /// # Errors
-    /// `property.syntax`, `property.unsupported` or `property.variable`, or the limit `variables`.
-    pub(super) fn read(command: &Command<'_>, limits: &Limits) -> Result<Self, Fault> {
+    /// `property.syntax`, `property.unsupported`, `property.variable` or `property.shape`, or the limit `variables`.
+    pub(super) fn read(command: &Command<'_>, network: Option<&[Vec<usize>]>, limits: &Limits) -> Result<Self, Fault> {
         let fault = |reason| Fault::at(reason, "", command.offset());
         let [_, name, declarations @ ..] = command.arguments() else {
             return Err(fault(Reason::PropertySyntax("`declare-network` takes a name and declarations")));
@@ -50,7 +50,7 @@ impl Tensors {
         let mut names = vec![Self::name(command, *name)?];
         let mut tensors = Self::default();
         for id in declarations {
-            let tensor = tensors.declaration(command, *id, limits)?;
+            let tensor = tensors.declaration(command, *id, network, limits)?;
             if names.contains(&tensor.name) {
                 return Err(Fault::at(Reason::PropertyVariable(tensor.name), "", command.get(*id).1));
             }
@@ -71,7 +71,13 @@ impl Tensors {
     }
 
     /// The next tensor. An input has to be the first, and no other may be one.
-    fn declaration(&self, command: &Command<'_>, id: Id, limits: &Limits) -> Result<Tensor, Fault> {
+    fn declaration(
+        &self,
+        command: &Command<'_>,
+        id: Id,
+        network: Option<&[Vec<usize>]>,
+        limits: &Limits,
+    ) -> Result<Tensor, Fault> {
         let (kind, offset) = command.get(id);
         let fault = |reason| Fault::at(reason, "", offset);
         let Kind::List(items) = kind else {
@@ -114,12 +120,20 @@ impl Tensors {
         let start = if output { self.outputs() } else { 0 };
         let tensor = Tensor { name, shape, start, output };
         within("variables", start.saturating_add(tensor.elements()), limits.variables).map_err(fault)?;
-        // The shapes of the network are not known here: only along a single axis the order of elements is the same in every shape.
-        if tensor.shape.iter().filter(|extent| **extent > 1).count() > 1 {
-            let what = "a tensor with several axes longer than 1, whose shape is not compared with that of the network";
-            return Err(Fault::at(Reason::PropertyUnsupported(what.to_owned()), "", sort_at));
-        }
-        Ok(tensor)
+        let refused = match network.map(|shapes| shapes.get(self.0.len())) {
+            Some(Some(actual)) if *actual != tensor.shape => {
+                let (property, network) = (tensor.shape.clone(), actual.clone());
+                Reason::PropertyShape { tensor: tensor.name, property, network }
+            }
+            // Where the shape is not known, the order of elements is the same in every shape only along a single axis.
+            None if tensor.shape.iter().filter(|extent| **extent > 1).count() > 1 => {
+                let what = "a tensor with several axes longer than 1, without a network whose shapes could be compared";
+                Reason::PropertyUnsupported(what.to_owned())
+            }
+            // An output that the network does not have makes other widths.
+            _ => return Ok(tensor),
+        };
+        Err(Fault::at(refused, "", sort_at))
     }
 
     /// The number of elements of the input.

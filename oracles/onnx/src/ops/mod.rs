@@ -97,6 +97,7 @@ pub(crate) const OPERATORS: &[Operator] = &[
     operator("Mean", 8, (1, MANY), One(elementwise::mean)),
     operator("Min", 8, (1, MANY), Variadic("min_elem", "min_n")),
     operator("Mul", 7, (2, 2), Binary("mul_elem")),
+    operator("Mish", 18, (1, 1), Unary("mish")),
     operator("Neg", 1, (1, 1), Unary("neg")),
     operator("PRelu", 7, (2, 2), One(activation::prelu)),
     operator("Pad", 2, (1, 4), One(pieces::pad)),

@@ -79,12 +79,11 @@ fn the_network_of_every_instance_is_imported() {
         for line in table.lines().filter(|line| line.contains(".onnx")) {
             let network = line.split(',').next().expect("a column").trim();
             let file = folder.join(network.trim_start_matches("./"));
-            if file.is_file() {
-                import(&fs::read(&file).expect("a file")).unwrap_or_else(|error| panic!("{file:?}: {error}"));
-                instances += 1;
-            }
+            import(&fs::read(&file).expect("a file")).unwrap_or_else(|error| panic!("{file:?}: {error}"));
+            instances += 1;
         }
     }
+    eprintln!("the networks of {instances} instances are imported");
     assert!(instances > 100, "{instances}");
 }
 

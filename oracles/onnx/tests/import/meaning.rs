@@ -128,6 +128,7 @@ fn function(kind: &str, field: &mut dyn FnMut(&str) -> Tensor) -> Option<Box<dyn
         "log" => Box::new(f64::ln),
         "inv" => Box::new(f64::recip),
         "hard_swish" => Box::new(|x| x * (x + 3.0).clamp(0.0, 6.0) / 6.0),
+        "mish" => Box::new(|x| x * x.exp().ln_1p().tanh()),
         "gelu" => Box::new(|x| x * (1.0 + erf(x / 2.0_f64.sqrt())) / 2.0),
         "gelu_tanh" => Box::new(|x| {
             let inner = (2.0 / std::f64::consts::PI).sqrt() * (x + 0.044715 * x.powi(3));

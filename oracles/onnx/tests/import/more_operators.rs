@@ -34,6 +34,8 @@ fn functions_with_parameters() {
     gives(&one(6, "HardSigmoid", &[3], vec![float("alpha", 0.25)], vec![]), &x, &[3], &[0.0, 0.5, 1.0]);
     gives(&one(14, "HardSwish", &[3], vec![], vec![]), &[-4.0, -1.5, 3.0], &[3], &[0.0, -0.375, 3.0]);
     refused(&one(13, "HardSwish", &[3], vec![], vec![]), "operator set 14");
+    gives(&one(18, "Mish", &[1], vec![], vec![]), &[0.0], &[1], &[0.0]);
+    refused(&one(17, "Mish", &[3], vec![], vec![]), "operator set 18");
     refused(&one(20, "Gelu", &[3], vec![string("approximate", "quick")], vec![]), "`approximate`");
     let slope = |shape: &[i64], slopes: &[f32]| vec![numbers("s", shape, slopes)];
     let channels = one(9, "PRelu", &[1, 2, 2], vec![], slope(&[2, 1], &[0.5, 2.0]));
@@ -417,7 +419,7 @@ fn several_outputs_and_frozen_inputs() {
 
 #[test]
 fn what_is_not_continuous_or_not_written_down_is_refused_by_name() {
-    for op in ["Sign", "Floor", "Round", "Celu", "Mish", "InstanceNormalization", "LRN", "LSTM", "Loop", "TopK"] {
+    for op in ["Sign", "Floor", "Round", "Celu", "InstanceNormalization", "LRN", "LSTM", "Loop", "TopK"] {
         refused(&one(18, op, &[1], vec![], vec![]), &format!("operator {op} is not supported"));
     }
 }

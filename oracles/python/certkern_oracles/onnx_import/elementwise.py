@@ -179,6 +179,7 @@ OPERATORS: dict[str, tuple[int, Rule]] = {
     "Cos": (7, plain("cos")),
     "Erf": (9, plain("erf")),
     "HardSwish": (14, plain("hard_swish")),
+    "Mish": (18, plain("mish")),
     "LeakyRelu": (1, with_numbers("leaky_relu", alpha=0.01)),
     "Elu": (1, with_numbers("elu", alpha=1.0)),
     "Selu": (6, with_numbers("selu", alpha=1.67326319217681884765625, gamma=1.05070102214813232421875)),

@@ -13,6 +13,7 @@ import torch
 from torch import nn
 
 from .capture import capture
+from .probe import point, probe
 from .refusal import CODES, Refused
 from .state_dict import load, load_into, read_state_dict, write_state_dict
 from .tensors import replace_file
@@ -22,6 +23,7 @@ An example:
 
   python -m certkern_oracles.torch_export net.py:Net --shape 1,3,32,32 --eval --state-dict net.pt -o net
   certkern digest net/graph.json net/payload.safetensors      # reads both, so that a graph that is not well-shaped is told
+  certkern eval net --probe probe.json                        # with --probe probe.json above: the kernel's values beside PyTorch's
 
 MODULE:NAME is a module or a file, and in it a class or function that is called without arguments, or a module that stands there.
 The input is one tensor of the shape; its type is that of the module's numbers. The module is captured in the mode in which it is:
@@ -67,6 +69,12 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--eval", action="store_true", help="call .eval() on the module")
     made.add_argument(
         "--freeze", action="append", default=[], metavar="NAME=FILE", help="a value for a further argument of forward: a file with one tensor"
+    )
+    made.add_argument(
+        "--probe",
+        type=Path,
+        metavar="FILE",
+        help="also run the module at one point, the same each time, and write point and outputs for certkern eval --probe",
     )
     made.add_argument("--write-state-dict", type=Path, metavar="FILE", help="also write the module's state dictionary, as .safetensors")
     made.add_argument(
@@ -133,12 +141,16 @@ def run(options: argparse.Namespace) -> None:
         module.eval()
     if options.state_dict is not None:
         load_into(module, read_state_dict(options.state_dict, options.state_dict_key))
-    captured = capture(module, shape, dict(map(one_tensor, options.freeze)))
+    frozen = dict(map(one_tensor, options.freeze))
+    captured = capture(module, shape, frozen)
     payload = captured.payload_bytes()
+    probed = probe(module, point(module, shape), frozen) if options.probe is not None else None
     options.output.mkdir(parents=True, exist_ok=True)
     # The graph comes last: where it stands, its payload does.
     replace_file(options.output / "payload.safetensors", payload)
     replace_file(options.output / "graph.json", captured.graph_json().encode())
+    if probed is not None:
+        replace_file(options.probe, probed.encode())
     if options.write_state_dict is not None:
         write_state_dict(module, options.write_state_dict)
     for note in captured.notes:

@@ -13,11 +13,12 @@ from .refusal import Refused
 
 Shape = tuple[int, ...]
 
-# What `torchlean.ir.v1` does not have (schemas/SPEC.md, section 1).
-EXTENSIONS = {
-    "div", "add_n", "max_n", "min_n", "neg", "erf", "pow", "leaky_relu", "elu", "prelu", "selu", "clip", "hard_sigmoid", "hard_swish", "gelu",
-    "gelu_tanh", "silu", "sign", "floor", "where", "conv_transpose", "global_avg_pool", "reduce_max", "reduce_min", "squeeze", "unsqueeze", "expand",
-    "slice", "split", "gather", "pad", "upsample",
+# The operators that `torchlean.ir.v1` has (schemas/SPEC.md, section 1): a list that is closed.
+TORCHLEAN = {
+    "input", "const", "rand_uniform", "bernoulli_mask", "add", "sub", "mul_elem", "max_elem", "min_elem", "detach", "relu", "abs", "sigmoid", "tanh",
+    "softplus", "exp", "sin", "cos", "sqrt", "log", "inv", "safe_log", "linear", "matmul", "conv", "max_pool", "avg_pool", "batch_norm_eval",
+    "layernorm", "softmax", "hard_masked_softmax", "sum", "reduce_sum", "reduce_mean", "mse_loss", "flatten", "reshape", "permute", "transpose",
+    "concat", "broadcast_to", "multihead_attention", "tuple_getitem",
 }  # fmt: skip
 POOL_EXTENSIONS = {"padding_after", "dilation", "count_include_pad"}
 
@@ -80,7 +81,7 @@ class Builder:
         self.nodes.append({"id": place, "kind": kind, "parents": [p.id for p in parents], "shape": list(shape), **attributes, **origin})
         for name, tensor in (numbers or {}).items():
             self.payload[f"{place}.{name}"] = self.finite(tensor)
-        self.extended |= kind in EXTENSIONS or (kind.endswith("_pool") and not POOL_EXTENSIONS.isdisjoint(attributes))
+        self.extended |= kind not in TORCHLEAN or (kind.endswith("_pool") and not POOL_EXTENSIONS.isdisjoint(attributes))
         return Node(place, tuple(shape))
 
     def finite(self, tensor: torch.Tensor) -> torch.Tensor:

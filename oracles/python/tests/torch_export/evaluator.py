@@ -14,7 +14,7 @@ UNARY = {
     "log": np.log, "inv": lambda x: 1 / x, "hard_swish": lambda x: x * np.minimum(np.maximum(x + 3, 0), 6) / 6,
     "gelu": lambda x: x * (1 + np.vectorize(math.erf)(x / math.sqrt(2))) / 2,
     "gelu_tanh": lambda x: x * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3))) / 2, "silu": lambda x: x / (1 + np.exp(-x)),
-    "sign": np.sign, "floor": np.floor, "detach": lambda x: x, "sum": np.sum,
+    "mish": lambda x: x * np.tanh(np.log(1 + np.exp(x))), "sign": np.sign, "floor": np.floor, "detach": lambda x: x, "sum": np.sum,
 }  # fmt: skip
 BINARY = {
     "add": np.add, "sub": np.subtract, "mul_elem": np.multiply, "div": np.divide, "max_elem": np.maximum, "min_elem": np.minimum,

@@ -169,7 +169,7 @@ class Networks(Case):
 class Operators(Case):
     def test_elementwise(self):
         bodies = [
-            torch.sigmoid, torch.tanh, torch.exp, torch.sin, torch.cos, torch.abs, torch.neg, torch.erf, F.silu, F.hardswish, F.gelu, torch.square,
+            torch.sigmoid, torch.tanh, torch.exp, torch.sin, torch.cos, torch.abs, torch.neg, torch.erf, F.silu, F.mish, F.hardswish, F.gelu, torch.square,
             torch.expm1, F.logsigmoid, F.relu6, F.hardsigmoid, F.elu, F.selu, F.leaky_relu, F.hardtanh, torch.reciprocal,
             lambda x: F.gelu(x, approximate="tanh"), lambda x: F.elu(x, 0.7), lambda x: F.leaky_relu(x, 0.3), lambda x: x.clamp(min=0),
             lambda x: x.clamp(min=-0.5), lambda x: x.clamp(max=0.5), lambda x: x.clamp(-0.1, 0.2), lambda x: 1 - x, lambda x: x * 2 + 0.1,

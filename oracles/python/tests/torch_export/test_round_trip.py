@@ -83,7 +83,7 @@ def modules():
     )):  # fmt: skip
         yield f"layer_{number}", filled(net), shape
     for number, body in enumerate((
-        torch.sigmoid, torch.tanh, torch.exp, torch.sin, torch.cos, torch.abs, torch.neg, torch.erf, F.silu, F.hardswish, F.gelu, F.relu6,
+        torch.sigmoid, torch.tanh, torch.exp, torch.sin, torch.cos, torch.abs, torch.neg, torch.erf, F.silu, F.mish, F.hardswish, F.gelu, F.relu6,
         F.hardsigmoid,
         F.elu, F.selu, F.leaky_relu, torch.log, torch.sqrt, torch.reciprocal, F.softplus, torch.sign, torch.floor,
         lambda x: F.gelu(x, approximate="tanh"),

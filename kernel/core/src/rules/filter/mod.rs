@@ -45,6 +45,8 @@ pub struct Filter {
     thresholds: Vec<Threshold>,
     /// The rows of each disjunct.
     disjuncts: Vec<Vec<FloatRow>>,
+    /// Those of the region. Of a ball the filter knows its box alone.
+    restriction: Vec<FloatRow>,
 }
 
 #[derive(Debug)]
@@ -159,9 +161,10 @@ impl Filter {
         let thresholds = thresholds.collect::<Option<Vec<_>>>()?;
         let rows = |rows: &Vec<Row>| rows.iter().map(|row| float_row(problem, row)).collect::<Option<Vec<_>>>();
         let disjuncts = problem.property().disjuncts.iter().map(rows).collect::<Option<Vec<_>>>()?;
-        rounds_to_nearest().then(|| {
-            Arc::new(Self { problem: Arc::clone(problem), nodes, uses, edges, constants, thresholds, disjuncts })
-        })
+        let restriction = rows(&problem.restriction().rows)?;
+        let problem = Arc::clone(problem);
+        let filter = Self { problem, nodes, uses, edges, constants, thresholds, disjuncts, restriction };
+        rounds_to_nearest().then(|| Arc::new(filter))
     }
 
     fn width(&self, node: NodeId) -> usize {
@@ -205,12 +208,8 @@ fn in_range((below, above): (f64, f64)) -> Option<(f64, f64)> {
 }
 
 fn float_row(problem: &Problem, row: &Row) -> Option<FloatRow> {
-    let program = problem.program();
     let term = |(variable, coefficient): &(Variable, Rational)| {
-        let (node, coordinate) = match variable {
-            Variable::X(i) => (program.input(), *i),
-            Variable::Y(i) => program.output_coordinate(*i)?,
-        };
+        let (node, coordinate) = problem.place_of(variable)?;
         let numerator = Dyadic::new(coefficient.numer().clone(), 0);
         Some((node, coordinate, nearest(&numerator, coefficient.denom())?))
     };

@@ -151,13 +151,14 @@ fn decide(batch: &[Attempt<'_>]) -> Option<Vec<bool>> {
 /// The sum of EMPTY for the disjunct's rows and the literals, with their multipliers: every summand is ≤ 0 in the disjunct under the literals.
 pub(super) fn start<'a>(attempt: &Attempt<'a>) -> Option<Start<'a>> {
     let Attempt { scope, multipliers, slopes } = *attempt;
-    let rows = scope.filter().disjuncts.get(scope.disjunct()?)?;
-    multipliers.check(rows.len(), scope.literals().len()).ok()?;
+    let Filter { disjuncts, restriction, .. } = scope.filter().as_ref();
+    let rows = disjuncts.get(scope.disjunct()?)?;
+    multipliers.check(rows.len().checked_add(restriction.len())?, scope.literals().len()).ok()?;
     slopes.iter().try_for_each(|slopes| slopes.check(scope.filter())).ok()?;
     let (mut entries, mut constants) = (Vec::new(), Vec::new());
     for (index, beta) in &multipliers.rows {
         let beta = in_range(beta)?;
-        let FloatRow { terms, bound } = rows.get(*index)?;
+        let FloatRow { terms, bound } = rows.iter().chain(restriction).nth(*index)?;
         entries.extend(terms.iter().map(|(node, coordinate, coefficient)| (*node, *coordinate, beta * coefficient)));
         constants.push(-(beta * bound));
     }

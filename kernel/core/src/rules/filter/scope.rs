@@ -185,9 +185,9 @@ impl FilterScope {
         self.in_range && !self.empty
     }
 
-    /// Bounds that exclude each other under literals prove that no input satisfies them; without literals it is a fault.
+    /// Bounds that exclude each other prove that no input satisfies the assumptions; without literals it is a fault where the region is a box.
     fn close(&mut self) -> Result<(), RuleError> {
-        if self.literals.is_empty() {
+        if self.literals.is_empty() && self.filter.problem.restriction().is_all() {
             return Err(RuleError::Internal("crossed bounds on a nonempty region"));
         }
         self.empty = true;

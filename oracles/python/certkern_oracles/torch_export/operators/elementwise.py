@@ -12,7 +12,7 @@ from .table import operator
 
 UNARY = {
     "relu": "relu", "sigmoid": "sigmoid", "tanh": "tanh", "exp": "exp", "log": "log", "sqrt": "sqrt", "sin": "sin", "cos": "cos", "abs": "abs",
-    "reciprocal": "inv", "neg": "neg", "erf": "erf", "silu": "silu", "hardswish": "hard_swish", "sign": "sign", "floor": "floor",
+    "reciprocal": "inv", "neg": "neg", "erf": "erf", "silu": "silu", "mish": "mish", "hardswish": "hard_swish", "sign": "sign", "floor": "floor",
     "detach": "detach",
 }  # fmt: skip
 BINARY = {
