@@ -51,6 +51,9 @@ const LINES: &[(&str, usize)] = include!(concat!(env!("OUT_DIR"), "/lines.rs"));
 /// The document that lists the dependencies of the kernel.
 const DOCUMENT: &str = include_str!("../../docs/trust.md");
 
+/// What reports assume.
+const ASSUMPTIONS: &str = include_str!("../../docs/assumptions.json");
+
 /// The heading above the table of dependencies.
 const HEADING: &str = "## Dependencies of the kernel";
 
@@ -183,7 +186,13 @@ impl Kind {
             total += lines;
         }
         let _ = writeln!(text, "  {total:>6} lines of dependencies\n");
-        text + "and on the Rust compiler and standard library, the operating system and the processor.\n"
+        text.push_str("and on the Rust compiler and standard library, the operating system and the processor.\n");
+        text.push_str("\nA report of this kind may assume\n\n");
+        for assumption in self.assumptions() {
+            let said = |member: &str| assumption[member].as_str().unwrap_or_default().to_owned();
+            let _ = writeln!(text, "  {}: retired by {}", said("name"), said("retired_by"));
+        }
+        text
     }
 
     fn json(self) -> Value {
@@ -191,7 +200,16 @@ impl Kind {
         let layers: Vec<Value> = self.layers().map(layer).collect();
         let dependency = |Dependency { name, version, lines, why }: Dependency| json!({"name": name, "version": version, "lines": lines, "why": why});
         let dependencies: Vec<Value> = dependencies().into_iter().map(dependency).collect();
-        json!({"kind": self.name(), "layers": layers, "dependencies": dependencies})
+        let assumptions = self.assumptions();
+        json!({"kind": self.name(), "layers": layers, "dependencies": dependencies, "assumptions": assumptions})
+    }
+
+    /// What reports of this kind may assume.
+    fn assumptions(self) -> Vec<Value> {
+        let list: Value = serde_json::from_str(ASSUMPTIONS).unwrap_or_default();
+        let of_kind =
+            |entry: &&Value| entry["kinds"].as_array().is_some_and(|kinds| kinds.contains(&json!(self.name())));
+        list["assumptions"].as_array().into_iter().flatten().filter(of_kind).cloned().collect()
     }
 }
 
@@ -228,5 +246,11 @@ mod tests {
         let table = DOCUMENT.split(HEADING).nth(1).unwrap().split("\n## ").next().unwrap();
         let rows = table.lines().filter(|line| line.starts_with("| `")).count();
         assert!(rows > 10 && dependencies().len() == rows);
+    }
+
+    #[test]
+    fn every_kind_assumes_something() {
+        assert!(Kind::value_variants().iter().all(|kind| kind.text().contains("  trusted-base: retired by ")));
+        assert!(!Kind::Enclosure.text().contains("  model: "));
     }
 }

@@ -1,5 +1,6 @@
 //! The command line from outside, and the kernel on cases whose truth is known. One binary, so that what the tests share is compiled once.
 
+mod assumptions;
 mod bundle;
 mod capabilities;
 mod check;

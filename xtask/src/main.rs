@@ -9,6 +9,7 @@ mod lines;
 mod live;
 mod machine_paths;
 mod members;
+mod mutants;
 mod planted;
 mod python;
 mod sources;
@@ -26,6 +27,9 @@ usage: cargo xtask test [STAGE]
        cargo xtask trust    compare the kernel's dependencies with docs/trust.md
        cargo xtask planted [NAME]
                             plant the bugs of tests/planted in a copy of the kernel, one at a time; the tests must catch each
+       cargo xtask mutants [--area rules|rest] [--seed N] [--sample K] [--list] [--missed]
+                            try a seeded sample of cargo-mutants' changes to the kernel (docs/testing.md); --missed tries those again
+                            that no test caught
        cargo xtask bench [--quick] [--only NAME] [--pairs N] [--python P] [--json OUT]
                             measure how fast is checked (bench/, docs/numbers.md); --quick takes less than 40 seconds
        cargo xtask bounds PATH [--python P] [--exact] [--only NAME]
@@ -45,6 +49,7 @@ fn main() -> ExitCode {
         ["trust"] => trust::check(&root),
         ["planted"] => planted::run(&root, ""),
         ["planted", name] => planted::run(&root, name),
+        ["mutants", arguments @ ..] => mutants::run(&root, arguments),
         ["bench", arguments @ ..] => bench::run(&root, arguments),
         ["bounds", checkout, arguments @ ..] => bench::bounds(&root, checkout, arguments),
         ["live-abcrown", checkout] => live::run(&root, checkout, "python3"),

@@ -84,7 +84,7 @@ pub(crate) fn run(root: &Path, only: &str) -> Result<String, String> {
 }
 
 /// The names of the tests that failed, in the output of libtest: the lines after `failures:` where these follow at once.
-fn failed_tests(text: &str) -> Vec<&str> {
+pub(crate) fn failed_tests(text: &str) -> Vec<&str> {
     let lists = text.split("\nfailures:\n").skip(1);
     lists.flat_map(|list| list.lines().map_while(|line| line.strip_prefix("    "))).collect()
 }
@@ -115,7 +115,7 @@ fn bug(path: &Path) -> Result<Bug, String> {
 
 /// Makes `copy` hold the tracked files of the repository as they are, and nothing else. A file that is the same already is not touched, so that little is built
 /// again.
-fn renew(root: &Path, copy: &Path) -> Result<(), String> {
+pub(crate) fn renew(root: &Path, copy: &Path) -> Result<(), String> {
     for name in tracked_files(root)? {
         let (from, to) = (root.join(&name), copy.join(&name));
         let failed = |error: std::io::Error| format!("{name}: {error}");
@@ -139,7 +139,7 @@ fn renew(root: &Path, copy: &Path) -> Result<(), String> {
 }
 
 /// Applies a patch to a folder that need not be a repository of its own.
-fn git_apply(root: &Path, folder: &Path, patch: &str, options: &[&str]) -> Result<(), String> {
+pub(crate) fn git_apply(root: &Path, folder: &Path, patch: &str, options: &[&str]) -> Result<(), String> {
     use std::io::Write;
     let mut git = Command::new("git");
     git.current_dir(folder).arg("apply").args(options).stdin(Stdio::piped()).stderr(Stdio::piped());
