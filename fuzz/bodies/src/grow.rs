@@ -1,8 +1,9 @@
 //! Graphs grown by chance, each node with the shape that its meaning gives it.
 
-use crate::meaning::{self, Array};
+use crate::meaning::{self, Array, Number};
 use crate::net::{Net, Node, Numbers};
 use crate::source::Choices;
+use certkern_core::num::Rational;
 use certkern_graph::Attribute;
 
 /// Elements of a value, and their size, at most.
@@ -16,7 +17,7 @@ pub(crate) struct World {
 }
 
 /// Functions of one parent without parameters.
-pub(crate) const PLAIN: [&str; 21] = [
+pub(crate) const PLAIN: [&str; 19] = [
     "relu",
     "abs",
     "neg",
@@ -35,9 +36,7 @@ pub(crate) const PLAIN: [&str; 21] = [
     "gelu",
     "gelu_tanh",
     "silu",
-    "relu",
-    "abs",
-    "tanh",
+    "mish",
 ];
 /// Functions of one parent with parameters.
 const PARAMETRIC: [&str; 7] = ["pow", "leaky_relu", "elu", "selu", "clip", "hard_sigmoid", "prelu"];
@@ -86,19 +85,25 @@ fn list(name: &'static str, value: Vec<usize>) -> (&'static str, Attribute) {
 }
 
 fn scalar(value: f64) -> Numbers {
-    Numbers { shape: vec![], values: vec![value], single: false }
+    Numbers { shape: vec![], values: vec![value], single: false, exact: None }
 }
 
 /// Any numbers of this shape, of one type.
 fn some(u: &mut Choices<'_>, shape: &[usize]) -> Numbers {
+    let count = shape.iter().product();
+    if u.one_in(6) {
+        let exact: Vec<Rational> = (0..count).map(|_| u.ratio()).collect();
+        let values = exact.iter().map(f64::ratio).collect();
+        return Numbers { shape: shape.to_vec(), values, single: false, exact: Some(exact) };
+    }
     let single = u.below(2) == 0;
     let value = |u: &mut Choices<'_>| if single { f64::from(u.number() as f32) } else { u.number() };
-    Numbers { shape: shape.to_vec(), values: (0..shape.iter().product()).map(|_| value(u)).collect(), single }
+    Numbers { shape: shape.to_vec(), values: (0..count).map(|_| value(u)).collect(), single, exact: None }
 }
 
 fn mask(u: &mut Choices<'_>, shape: &[usize]) -> Numbers {
     let values = (0..shape.iter().product()).map(|_| u.below(2) as f64).collect();
-    Numbers { shape: shape.to_vec(), values, single: false }
+    Numbers { shape: shape.to_vec(), values, single: false, exact: None }
 }
 
 impl Node {

@@ -63,7 +63,7 @@ pub fn run(name: &'static str, data: &[u8]) {
     let target = TARGETS.iter().find(|target| target.name == name);
     target.unwrap_or_else(|| panic!("no target {name}")).run(data);
     let runs = counted(name, "runs");
-    if runs.is_power_of_two() || runs % (1 << 15) == 0 {
+    if runs.is_power_of_two() || runs.is_multiple_of(1 << 15) {
         eprintln!("{}", line(name));
     }
 }

@@ -1,5 +1,7 @@
 //! Graphs with their numbers: from the kernel's reader or grown by chance, and back to documents.
 
+use crate::meaning::Number;
+use certkern_core::num::Rational;
 use certkern_core::tensor::Values;
 use certkern_graph::{Attribute, Graph};
 use certkern_onnx::{Dtype, write_safetensors};
@@ -12,6 +14,8 @@ pub(crate) struct Numbers {
     pub(crate) values: Vec<f64>,
     /// Whether they are binary32.
     pub(crate) single: bool,
+    /// The numbers themselves, where they are spelled as exact ones; `values` are then near them.
+    pub(crate) exact: Option<Vec<Rational>>,
 }
 
 /// A node. Of attention the shape is that of the output.
@@ -34,6 +38,14 @@ pub(crate) struct Net {
 
 /// Attributes that are written as Booleans.
 const FLAGS: [&str; 5] = ["keepdim", "count_include_pad", "batch_first", "dropout_zero", "bias"];
+
+impl Numbers {
+    fn document(&self) -> Value {
+        let texts = self.exact.as_ref().map(|exact| exact.iter().map(|number| json!(number.to_string())).collect());
+        let mut values: Vec<Value> = texts.unwrap_or_else(|| self.values.iter().map(|value| json!(value)).collect());
+        if self.shape.is_empty() { values.remove(0) } else { Value::Array(values) }
+    }
+}
 
 impl Node {
     pub(crate) fn number(&self, name: &str) -> Option<usize> {
@@ -58,11 +70,6 @@ impl Node {
         self.payload.iter().find(|(own, _)| *own == name).map(|(_, value)| value)
     }
 
-    /// The single number of a field.
-    pub(crate) fn scalar(&self, name: &str) -> Option<f64> {
-        self.field(name)?.values.first().copied()
-    }
-
     fn document(&self, id: usize, inside: bool) -> Value {
         let mut node = Map::new();
         node.insert("id".to_owned(), json!(id));
@@ -82,12 +89,8 @@ impl Node {
             };
             node.insert((*name).to_owned(), value);
         }
-        if inside {
-            for (name, numbers) in &self.payload {
-                let scalar = numbers.shape.is_empty();
-                let value = if scalar { json!(numbers.values[0]) } else { json!(numbers.values) };
-                node.insert((*name).to_owned(), value);
-            }
+        for (name, numbers) in self.payload.iter().filter(|(_, numbers)| inside || numbers.exact.is_some()) {
+            node.insert((*name).to_owned(), numbers.document());
         }
         Value::Object(node)
     }
@@ -119,8 +122,9 @@ impl Net {
     pub(crate) fn payload(&self) -> Vec<u8> {
         let nodes = self.nodes.iter().enumerate();
         let tensors = nodes.flat_map(|(id, node)| node.payload.iter().map(move |(name, own)| (id, *name, own)));
+        let tensors = tensors.filter(|(_, _, own)| own.exact.is_none());
         let tensors: Vec<_> = tensors
-            .map(|(id, name, Numbers { shape, values, single })| {
+            .map(|(id, name, Numbers { shape, values, single, .. })| {
                 let (dtype, bytes) = if *single {
                     (Dtype::F32, values.iter().flat_map(|value| (*value as f32).to_le_bytes()).collect())
                 } else {
@@ -134,10 +138,10 @@ impl Net {
 }
 
 fn numbers(tensor: &certkern_core::tensor::Tensor) -> Numbers {
-    let (values, single) = match tensor.values() {
-        Values::Binary32(bits) => (bits.iter().map(|bits| f64::from(f32::from_bits(*bits))).collect(), true),
-        Values::Binary64(bits) => (bits.iter().map(|bits| f64::from_bits(*bits)).collect(), false),
-        Values::Exact(_) => unreachable!("no reader makes exact tensors"),
+    let (values, single, exact) = match tensor.values() {
+        Values::Binary32(bits) => (bits.iter().map(|bits| f64::from(f32::from_bits(*bits))).collect(), true, None),
+        Values::Binary64(bits) => (bits.iter().map(|bits| f64::from_bits(*bits)).collect(), false, None),
+        Values::Exact(exact) => (exact.iter().map(f64::ratio).collect(), false, Some(exact.clone())),
     };
-    Numbers { shape: tensor.shape().to_vec(), values, single }
+    Numbers { shape: tensor.shape().to_vec(), values, single, exact }
 }

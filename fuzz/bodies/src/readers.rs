@@ -220,17 +220,17 @@ fn digests(files: &BTreeMap<String, Vec<u8>>) -> Option<Vec<(&'static str, Strin
     let file = |name: &str| files.get(name).map(Vec::as_slice);
     let payload = file("payload.safetensors")?;
     let graph = Graph::read(file("graph.json")?, Some(&payload), &limits()).ok()?;
-    let property = match (file("property.json"), file("property.vnnlib"), file("region.json")) {
-        (Some(bytes), _, _) => property::parse(bytes, &limits()).ok()?,
-        (_, Some(bytes), _) => vnnlib::parse(bytes, &limits()).ok()?,
-        (_, _, Some(region)) => {
-            let bounds = ("bound.json", file("bound.json")?);
-            let (region, bounds) = certkern_claims::read_bounds(("region.json", region), bounds, &limits()).ok()?;
-            certkern_wire::bound::outside(region, &bounds)
-        }
-        _ => return None,
+    let about = |name, of_nodes| {
+        let region = ("region.json", file("region.json")?);
+        certkern_claims::read_bounds(region, (name, file(name)?), of_nodes, &limits()).ok()
     };
-    let digests = certkern_seal::Digests::of(&graph, &property);
+    let stated = match (file("property.json"), file("property.vnnlib"), file("nodes.json")) {
+        (Some(bytes), ..) => property::parse(bytes, &limits()).ok()?.into(),
+        (_, Some(bytes), _) => vnnlib::parse(bytes, &limits()).ok()?.into(),
+        (_, _, Some(_)) => about("nodes.json", true)?,
+        _ => about("bound.json", false)?,
+    };
+    let digests = certkern_seal::Digests::of(&graph, &stated);
     Some(digests.by_role().into_iter().map(|(role, hex)| (role.name(), hex)).collect())
 }
 

@@ -71,15 +71,15 @@ fn false_claims_of_kind_enclosure() {
 
 #[test]
 fn programs_mean_what_the_graphs_mean() {
-    seeds("lowering", 6000);
+    seeds("lowering", 10000);
 }
 
 #[test]
 fn numbers() {
-    seeds("arith", 3000);
+    seeds("arith", 6000);
 }
 
 #[test]
 fn functions() {
-    seeds("func", 3000);
+    seeds("func", 4000);
 }

@@ -1,11 +1,11 @@
 //! Operators that work on each element.
 
-use super::Number;
+use super::{Number, parameter};
 use crate::net::Node;
 
 /// The value of an elementwise operator of one parent; `None` if it is unknown here, such as the opaque ones.
 pub(super) fn value<N: Number>(node: &Node, x: &N) -> Option<N> {
-    let parameter = |name| node.scalar(name).map(N::of);
+    let parameter = |name| parameter::<N>(node, name);
     let clip = |x: &N, low: N, high: N| x.clone().greater(low).lesser(high);
     Some(match node.kind {
         "relu" => x.clone().greater(N::zero()),
@@ -15,7 +15,7 @@ pub(super) fn value<N: Number>(node: &Node, x: &N) -> Option<N> {
         "sigmoid" => sigmoid(x)?,
         "softplus" => softplus(x)?,
         "inv" => N::one().over(x)?,
-        "pow" => x.power(node.scalar("exponent")?)?,
+        "pow" => x.power(&parameter("exponent")?)?,
         "leaky_relu" => leaky(x, &parameter("alpha")?),
         "elu" => elu(x, &parameter("alpha")?)?,
         "selu" => elu(x, &parameter("alpha")?)?.times(&parameter("gamma")?),
@@ -37,6 +37,7 @@ pub(super) fn value<N: Number>(node: &Node, x: &N) -> Option<N> {
             x.times(&inner.plus(&N::one())).over(&N::of(2.0))?
         }
         "silu" => x.times(&sigmoid(x)?),
+        "mish" => x.times(&softplus(x)?.apply("tanh")?),
         _ => return None,
     })
 }

@@ -97,7 +97,16 @@ pub(crate) fn of<N: Number>(node: &Node, parents: &[&Array<N>]) -> Option<Array<
 }
 
 pub(crate) fn numbers<N: Number>(numbers: &Numbers) -> Array<N> {
-    Array { shape: numbers.shape.clone(), values: numbers.values.iter().map(|value| N::of(*value)).collect() }
+    let values = match &numbers.exact {
+        Some(exact) => exact.iter().map(N::ratio).collect(),
+        None => numbers.values.iter().map(|value| N::of(*value)).collect(),
+    };
+    Array { shape: numbers.shape.clone(), values }
+}
+
+/// The single number of a field.
+fn parameter<N: Number>(node: &Node, name: &str) -> Option<N> {
+    numbers(node.field(name)?).values.first().cloned()
 }
 
 pub(crate) fn sum<N: Number>(values: &[N]) -> N {
@@ -125,7 +134,7 @@ fn batch_norm<N: Number>(node: &Node, x: &Array<N>) -> Option<Array<N>> {
     let axis = node.number("channel_axis")?;
     let field = |name| node.field(name).map(numbers::<N>);
     let [gamma, beta, mean, var] = [field("gamma")?, field("beta")?, field("mean")?, field("var")?];
-    let eps = N::of(node.scalar("eps")?);
+    let eps = parameter(node, "eps")?;
     Array::from_fn(&x.shape, |at| {
         let channel = &at[axis..=axis];
         let root = var.at(channel).plus(&eps).apply("sqrt")?;
@@ -135,7 +144,7 @@ fn batch_norm<N: Number>(node: &Node, x: &Array<N>) -> Option<Array<N>> {
 }
 
 fn layer_norm<N: Number>(node: &Node, x: &Array<N>) -> Option<Array<N>> {
-    let (axis, eps) = (node.number("axis")?, N::of(node.scalar("eps")?));
+    let (axis, eps) = (node.number("axis")?, parameter(node, "eps")?);
     let (gamma, beta) = (numbers::<N>(node.field("gamma")?), numbers::<N>(node.field("beta")?));
     let axes: Vec<usize> = (axis..x.shape.len()).collect();
     let centre = x.reduce(&axes, true, mean)?;
@@ -156,6 +165,9 @@ fn layer_norm<N: Number>(node: &Node, x: &Array<N>) -> Option<Array<N>> {
 
 /// `e^x / Σ e^x` along an axis, over what the mask leaves.
 fn softmax<N: Number>(x: &Array<N>, axis: usize, mask: Option<&Array<N>>) -> Option<Array<N>> {
+    if axis >= x.shape.len() {
+        return None;
+    }
     let open = |at: &[usize]| mask.is_none_or(|mask| *mask.at(at) == N::one());
     let power = |at: &[usize]| if open(at) { x.at(at).apply("exp") } else { Some(N::zero()) };
     let powers = Array::from_fn(&x.shape, power)?;
@@ -174,7 +186,7 @@ fn attention<N: Number>(node: &Node, x: &Array<N>) -> Option<Array<N>> {
     let project = |x: &Array<N>, weight, bias| linear(x, &field(weight)?, &field(bias)?);
     let [q, k, v] =
         [project(x, "q_weight", "q_bias")?, project(x, "k_weight", "k_bias")?, project(x, "v_weight", "v_bias")?];
-    let (heads, scale) = (node.number("num_heads")?, N::of(node.scalar("scale")?));
+    let (heads, scale) = (node.number("num_heads")?, parameter::<N>(node, "scale")?);
     let [batch, sequence, embed] = x.shape.as_slice() else { return None };
     let width = embed / heads;
     let scores = Array::from_fn(&[*batch, heads, *sequence, *sequence], |at| {

@@ -13,8 +13,7 @@ pub(crate) trait Number: Clone + PartialOrd {
     fn over(&self, other: &Self) -> Option<Self>;
     /// `exp`, `log`, `sqrt`, `sin`, `cos`, `tanh`, `erf`.
     fn apply(&self, name: &str) -> Option<Self>;
-    /// The power with an exponent that is a binary64 number.
-    fn power(&self, exponent: f64) -> Option<Self>;
+    fn power(&self, exponent: &Self) -> Option<Self>;
 
     fn zero() -> Self {
         Self::of(0.0)
@@ -77,9 +76,9 @@ impl Number for Rational {
         }
     }
 
-    fn power(&self, exponent: f64) -> Option<Self> {
-        let whole = exponent as i32;
-        if f64::from(whole) != exponent || whole.abs() > 8 || (whole < 0 && self.is_zero()) {
+    fn power(&self, exponent: &Self) -> Option<Self> {
+        let whole = exponent.to_integer().to_i32().filter(|whole| exponent.is_integer() && whole.abs() <= 8)?;
+        if whole < 0 && self.is_zero() {
             return None;
         }
         Some(if self.is_zero() && whole == 0 { <Self as Number>::one() } else { self.pow(whole) })
@@ -127,7 +126,8 @@ impl Number for f64 {
         })
     }
 
-    fn power(&self, exponent: f64) -> Option<Self> {
+    fn power(&self, exponent: &Self) -> Option<Self> {
+        let exponent = *exponent;
         let whole = exponent.fract() == 0.0;
         (exponent == 0.0 || (whole && exponent > 0.0) || *self > NEAR || (whole && *self < -NEAR))
             .then(|| self.powf(exponent))

@@ -142,7 +142,7 @@ impl Claim {
         let graph = self.net.document(true);
         let read = Graph::read(&graph, None, &limits());
         let read = read.unwrap_or_else(|rejection| panic!("{rejection}: {}", String::from_utf8_lossy(&graph)));
-        let digests = Digests::of(&read, &self.property).by_role();
+        let digests = Digests::of(&read, &self.property.clone().into()).by_role();
         let digests: Vec<String> = digests.iter().map(|(role, hex)| format!("\"{}\":\"{hex}\"", role.name())).collect();
         let mut files = BTreeMap::from([
             ("graph.json".to_owned(), graph),
@@ -217,7 +217,7 @@ fn network(u: &mut Choices<'_>, x: &[Rational]) -> Net {
     ];
     let values = x.iter().map(f64::ratio).collect();
     let mut world = World::new(Array { shape: vec![x.len()], values });
-    let palette = match u.below(24) {
+    let palette = match u.below(64) {
         0 => &CURVED[..],
         1..=3 => &LINEAR,
         _ => &PLAIN,

@@ -179,7 +179,7 @@ fn evaluate<N: Number + Function>(nodes: &[Node], part: &Rational) -> Option<Vec
             ("mul", _) => argument(0)?.times(argument(1)?),
             ("div", _) => argument(0)?.over(argument(1)?)?,
             ("neg", _) => N::zero().minus(argument(0)?),
-            ("power", [exponent]) => argument(0)?.power(f64::ratio(exponent))?,
+            ("power", [exponent]) => argument(0)?.power(&N::ratio(exponent))?,
             ("clip", [low, high]) => argument(0)?.clone().greater(N::ratio(low)).lesser(N::ratio(high)),
             ("leaky_relu", [slope]) => {
                 let x = argument(0)?;
