@@ -39,6 +39,8 @@ pub(super) struct Claim {
     pub(super) net: Net,
     pub(super) property: Property,
     pub(super) samples: Vec<Sample>,
+    /// For each sample whether it surely lies in each disjunct.
+    violated: Vec<Vec<bool>>,
     form: Form,
 }
 
@@ -114,15 +116,19 @@ impl Claim {
                 .collect(),
             Form::Bounds => bounds(u, &outputs, honest),
         };
-        Some(Self { net, property, samples, form })
+        let holds = |sample: &Sample, row: &Row| {
+            let (_, high) = sample.excess(&net, row);
+            if row.strict { high.is_negative() } else { !high.is_positive() }
+        };
+        let inside = |sample: &Sample, rows: &Vec<Row>| rows.iter().all(|row| holds(sample, row));
+        let all = |sample: &Sample| property.disjuncts.iter().map(|rows| inside(sample, rows)).collect();
+        let violated = samples.iter().map(all).collect();
+        Some(Self { net, property, samples, violated, form })
     }
 
-    /// Whether the sample surely lies in this disjunct.
-    pub(super) fn violates(&self, sample: &Sample, disjunct: usize) -> bool {
-        self.property.disjuncts[disjunct].iter().all(|row| {
-            let (_, high) = sample.excess(&self.net, row);
-            if row.strict { high.is_negative() } else { !high.is_positive() }
-        })
+    /// Whether the sample of this number surely lies in this disjunct.
+    pub(super) fn violates(&self, sample: usize, disjunct: usize) -> bool {
+        self.violated[sample][disjunct]
     }
 
     /// Whether the sample surely lies outside this disjunct.
@@ -134,7 +140,7 @@ impl Claim {
     }
 
     pub(super) fn is_false(&self) -> bool {
-        self.samples.iter().any(|sample| (0..self.property.disjuncts.len()).any(|d| self.violates(sample, d)))
+        self.violated.iter().flatten().any(|violated| *violated)
     }
 
     /// The files of the bundle with this certificate: a witness if it has no hints.

@@ -69,7 +69,8 @@ impl Check<'_> {
     fn open(&self) -> Vec<usize> {
         let entries = self.certificate.entries().into_iter().enumerate();
         let holds = |leaf: &[claim::Literal], disjunct: usize| {
-            self.claim.samples.iter().any(|sample| self.claim.violates(sample, disjunct) && sample.satisfies(leaf))
+            let samples = self.claim.samples.iter().enumerate();
+            samples.into_iter().any(|(place, sample)| self.claim.violates(place, disjunct) && sample.satisfies(leaf))
         };
         entries.filter(|(_, (leaf, disjunct))| holds(leaf, *disjunct)).map(|(entry, _)| entry).collect()
     }
@@ -130,7 +131,8 @@ fn refused(target: &'static str, stage: &str, rejection: &Rejection) {
 fn witness(u: &mut Choices<'_>) {
     const TARGET: &str = "soundness";
     let Some(claim) = Claim::new(u, Form::Rows) else { return };
-    let sample = &claim.samples[u.below(claim.samples.len())];
+    let place = u.below(claim.samples.len());
+    let sample = &claim.samples[place];
     let outside = u.one_in(4);
     let mut x = sample.x.clone();
     if outside {
@@ -150,7 +152,7 @@ fn witness(u: &mut Choices<'_>) {
         }
         Verdict::Rejected(rejection) => {
             refused(TARGET, "witness", &rejection);
-            let exact = !outside && (0..claim.property.disjuncts.len()).any(|d| claim.violates(sample, d));
+            let exact = !outside && (0..claim.property.disjuncts.len()).any(|d| claim.violates(place, d));
             assert!(
                 !exact || rejection.first().reason.code() != "witness.property",
                 "a witness is refused: {rejection}"
