@@ -628,7 +628,8 @@ def entry_member(key, change):
 
 def other_axes(shape, rng):
     """Another number of elements; the same with more axes, in the end more than the budget; more elements than that."""
-    return pick(rng, (shape + [2], [0], shape[1:] + [7], shape + [1], shape + [1] * 17, [1 << 63]))
+    others = (shape + [2], [0], shape[1:] + [7], shape + [1], shape + [1] * 17, [1 << 63])
+    return pick(rng, [other for other in others if other != shape])
 
 
 def tensor_dropped(entry, header, body, rng):

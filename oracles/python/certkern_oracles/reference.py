@@ -315,7 +315,8 @@ def read_leaves(graph, prop, document, hints):
     # how the kernel rounds its rows; nothing is rounded so here
     require(2 <= natural(document.get("precision", Number("2"))) <= 16, "json.number", "precision")
     require(len(trees) == len(prop.unsafe) and max(trees) < len(set(trees)), "tree.malformed", "trees of disjuncts")
-    floats = hints.take("threshold.value", (None,), ("F32", "F64")) if "threshold.value" in hints else ()
+    listed = "tree.offset" in hints and "threshold.value" in hints
+    floats = hints.take("threshold.value", (None,), ("F32", "F64")) if listed else ()
     require(all(map(math.isfinite, floats)), "tensors.not-finite", "threshold.value")
     groups = [[d for d, tree in enumerate(trees) if tree == t] for t in sorted(set(trees))]
     nodes = read_trees(graph, hints, groups, len(sets), [Fraction(x) for x in floats] + document.get("thresholds", []))
