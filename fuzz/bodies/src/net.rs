@@ -9,31 +9,41 @@ use serde_json::{Map, Value, json};
 
 /// Numbers of a node.
 #[derive(Clone, Debug)]
-pub(crate) struct Numbers {
-    pub(crate) shape: Vec<usize>,
-    pub(crate) values: Vec<f64>,
+pub struct Numbers {
+    /// Their shape.
+    pub shape: Vec<usize>,
+    /// In row-major order.
+    pub values: Vec<f64>,
     /// Whether they are binary32.
-    pub(crate) single: bool,
+    pub single: bool,
     /// The numbers themselves, where they are spelled as exact ones; `values` are then near them.
-    pub(crate) exact: Option<Vec<Rational>>,
+    pub exact: Option<Vec<Rational>>,
 }
 
 /// A node. Of attention the shape is that of the output.
 #[derive(Clone, Debug)]
-pub(crate) struct Node {
-    pub(crate) kind: &'static str,
-    pub(crate) parents: Vec<usize>,
-    pub(crate) shape: Vec<usize>,
-    pub(crate) attributes: Vec<(&'static str, Attribute)>,
-    pub(crate) payload: Vec<(&'static str, Numbers)>,
+pub struct Node {
+    /// The operator.
+    pub kind: &'static str,
+    /// The places of its parents.
+    pub parents: Vec<usize>,
+    /// The shape that it declares.
+    pub shape: Vec<usize>,
+    /// Attributes, defaults written out.
+    pub attributes: Vec<(&'static str, Attribute)>,
+    /// Its numbers by field.
+    pub payload: Vec<(&'static str, Numbers)>,
 }
 
 /// A graph.
 #[derive(Clone, Debug)]
-pub(crate) struct Net {
-    pub(crate) nodes: Vec<Node>,
-    pub(crate) input: usize,
-    pub(crate) outputs: Vec<usize>,
+pub struct Net {
+    /// All nodes, parents before children.
+    pub nodes: Vec<Node>,
+    /// The place of the input.
+    pub input: usize,
+    /// The places of the outputs.
+    pub outputs: Vec<usize>,
 }
 
 /// Attributes that are written as Booleans.
@@ -48,25 +58,33 @@ impl Numbers {
 }
 
 impl Node {
-    pub(crate) fn number(&self, name: &str) -> Option<usize> {
+    /// An attribute that is one number.
+    #[must_use]
+    pub fn number(&self, name: &str) -> Option<usize> {
         match self.attribute(name)? {
             Attribute::Number(number) => Some(*number),
             Attribute::List(_) => None,
         }
     }
 
-    pub(crate) fn list(&self, name: &str) -> Option<&[usize]> {
+    /// An attribute that is a list.
+    #[must_use]
+    pub fn list(&self, name: &str) -> Option<&[usize]> {
         match self.attribute(name)? {
             Attribute::List(list) => Some(list),
             Attribute::Number(_) => None,
         }
     }
 
-    fn attribute(&self, name: &str) -> Option<&Attribute> {
+    /// An attribute.
+    #[must_use]
+    pub fn attribute(&self, name: &str) -> Option<&Attribute> {
         self.attributes.iter().find(|(own, _)| *own == name).map(|(_, value)| value)
     }
 
-    pub(crate) fn field(&self, name: &str) -> Option<&Numbers> {
+    /// A field of the payload.
+    #[must_use]
+    pub fn field(&self, name: &str) -> Option<&Numbers> {
         self.payload.iter().find(|(own, _)| *own == name).map(|(_, value)| value)
     }
 
@@ -98,7 +116,7 @@ impl Node {
 
 impl Net {
     /// What the kernel has read.
-    pub(crate) fn of(graph: &Graph) -> Self {
+    pub fn of(graph: &Graph) -> Self {
         let node = |node: &certkern_graph::Node| Node {
             kind: node.kind(),
             parents: node.parents().to_vec(),
@@ -111,7 +129,7 @@ impl Net {
     }
 
     /// The graph's document, its numbers in the nodes (`inside`) or left to [`Net::payload`].
-    pub(crate) fn document(&self, inside: bool) -> Vec<u8> {
+    pub fn document(&self, inside: bool) -> Vec<u8> {
         let nodes = self.nodes.iter().enumerate().map(|(id, node)| node.document(id, inside));
         let document = json!({"format": "certkern.ir.v1", "input_id": self.input, "output_ids": self.outputs,
             "nodes": nodes.collect::<Vec<_>>()});
@@ -119,7 +137,7 @@ impl Net {
     }
 
     /// The payload file.
-    pub(crate) fn payload(&self) -> Vec<u8> {
+    pub fn payload(&self) -> Vec<u8> {
         let nodes = self.nodes.iter().enumerate();
         let tensors = nodes.flat_map(|(id, node)| node.payload.iter().map(move |(name, own)| (id, *name, own)));
         let tensors = tensors.filter(|(_, _, own)| own.exact.is_none());

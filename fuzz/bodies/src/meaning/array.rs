@@ -5,14 +5,16 @@ use crate::net::Node;
 
 /// An array in row-major order.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Array<N> {
-    pub(crate) shape: Vec<usize>,
-    pub(crate) values: Vec<N>,
+pub struct Array<N> {
+    /// Its shape.
+    pub shape: Vec<usize>,
+    /// Its elements.
+    pub values: Vec<N>,
 }
 
 impl<N: Number> Array<N> {
     /// The array with this element at each multi-index.
-    pub(crate) fn from_fn(shape: &[usize], mut element: impl FnMut(&[usize]) -> Option<N>) -> Option<Self> {
+    pub fn from_fn(shape: &[usize], mut element: impl FnMut(&[usize]) -> Option<N>) -> Option<Self> {
         let count: usize = shape.iter().product();
         let mut index = vec![0; shape.len()];
         let mut values = Vec::with_capacity(count);
@@ -30,7 +32,7 @@ impl<N: Number> Array<N> {
     }
 
     /// The element at a multi-index within the shape.
-    pub(crate) fn at(&self, index: &[usize]) -> &N {
+    pub fn at(&self, index: &[usize]) -> &N {
         assert_eq!(self.shape.len(), index.len());
         let place = self.shape.iter().zip(index).fold(0, |place, (extent, i)| {
             assert!(i < extent);

@@ -5,13 +5,13 @@ mod elementwise;
 mod number;
 mod windows;
 
-pub(crate) use array::Array;
-pub(crate) use number::Number;
+pub use array::Array;
+pub use number::Number;
 
 use crate::net::{Net, Node, Numbers};
 
 /// The value of every node where the input is `x`; `None` where it cannot be told.
-pub(crate) fn values<N: Number>(net: &Net, x: &[N]) -> Option<Vec<Array<N>>> {
+pub fn values<N: Number>(net: &Net, x: &[N]) -> Option<Vec<Array<N>>> {
     let mut values = Vec::with_capacity(net.nodes.len());
     for (id, node) in net.nodes.iter().enumerate() {
         let value = if id == net.input {
@@ -27,12 +27,12 @@ pub(crate) fn values<N: Number>(net: &Net, x: &[N]) -> Option<Vec<Array<N>>> {
 }
 
 /// The outputs, one after the other.
-pub(crate) fn outputs<N: Number>(net: &Net, values: &[Array<N>]) -> Vec<N> {
+pub fn outputs<N: Number>(net: &Net, values: &[Array<N>]) -> Vec<N> {
     net.outputs.iter().flat_map(|id| values[*id].values.clone()).collect()
 }
 
 /// The value of a node, shape included; `None` where it has none, or none that can be told.
-pub(crate) fn of<N: Number>(node: &Node, parents: &[&Array<N>]) -> Option<Array<N>> {
+pub fn of<N: Number>(node: &Node, parents: &[&Array<N>]) -> Option<Array<N>> {
     let all = |fold: &dyn Fn(N, N) -> N| {
         let (first, rest) = parents.split_first()?;
         rest.iter().try_fold((*first).clone(), |sum, next| sum.zip(next, |a, b| Some(fold(a.clone(), b.clone()))))
@@ -96,7 +96,8 @@ pub(crate) fn of<N: Number>(node: &Node, parents: &[&Array<N>]) -> Option<Array<
     }
 }
 
-pub(crate) fn numbers<N: Number>(numbers: &Numbers) -> Array<N> {
+/// Numbers as an array.
+pub fn numbers<N: Number>(numbers: &Numbers) -> Array<N> {
     let values = match &numbers.exact {
         Some(exact) => exact.iter().map(N::ratio).collect(),
         None => numbers.values.iter().map(|value| N::of(*value)).collect(),

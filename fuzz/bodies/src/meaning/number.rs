@@ -4,33 +4,45 @@ use certkern_core::num::Rational;
 use num_traits::{Signed, ToPrimitive, Zero};
 
 /// A number. `None` is no answer: a value that is not rational, not defined, or (binary64) too near to where it is not.
-pub(crate) trait Number: Clone + PartialOrd {
+pub trait Number: Clone + PartialOrd {
+    /// A number of binary64.
     fn of(value: f64) -> Self;
+    /// An exact number.
     fn ratio(value: &Rational) -> Self;
+    /// A sum.
     fn plus(&self, other: &Self) -> Self;
+    /// A difference.
     fn minus(&self, other: &Self) -> Self;
+    /// A product.
     fn times(&self, other: &Self) -> Self;
+    /// A quotient.
     fn over(&self, other: &Self) -> Option<Self>;
     /// `exp`, `log`, `sqrt`, `sin`, `cos`, `tanh`, `erf`.
     fn apply(&self, name: &str) -> Option<Self>;
+    /// A power.
     fn power(&self, exponent: &Self) -> Option<Self>;
 
+    /// 0.
     fn zero() -> Self {
         Self::of(0.0)
     }
 
+    /// 1.
     fn one() -> Self {
         Self::of(1.0)
     }
 
+    /// The maximum.
     fn greater(self, other: Self) -> Self {
         if other > self { other } else { self }
     }
 
+    /// The minimum.
     fn lesser(self, other: Self) -> Self {
         if other < self { other } else { self }
     }
 
+    /// A natural number.
     fn natural(value: usize) -> Self {
         Self::of(value as f64)
     }
