@@ -61,13 +61,16 @@ impl Bundle {
             }
             sealed.files.insert(DOCUMENT.to_owned(), json.bytes());
         } else {
-            let file = |role: &str| self.named(role).and_then(|name| Some((name.clone(), self.files.get(&name)?.as_slice())));
+            let file =
+                |role: &str| self.named(role).and_then(|name| Some((name.clone(), self.files.get(&name)?.as_slice())));
             let (_, graph) = file("graph")?;
             let payload = file("payload")?.1;
             let graph = Graph::read(graph, Some(&payload), &limits).ok()?;
             let stated: Stated = match (file("property"), file("region"), file("bound"), file("nodes")) {
                 (Some((name, property)), ..) => {
-                    certkern_claims::read_property_about(&name, property, Some(&graph.interface()), &limits).ok()?.into()
+                    certkern_claims::read_property_about(&name, property, Some(&graph.interface()), &limits)
+                        .ok()?
+                        .into()
                 }
                 (_, Some(region), Some(bound), None) => bounds(&region, &bound, false, &limits)?,
                 (_, Some(region), _, Some(nodes)) => bounds(&region, &nodes, true, &limits)?,

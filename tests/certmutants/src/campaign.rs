@@ -2,6 +2,7 @@
 
 use crate::bundle::{Bundle, Checker, Said, entries, name};
 use crate::mutate::{Draw, Edited, edit};
+use crate::number::Rational;
 use crate::random::Random;
 use crate::statement::Statement;
 use crate::truth::{Effort, Standing, shown, standing};
@@ -21,6 +22,8 @@ pub(crate) struct Case {
     pub(crate) name: String,
     pub(crate) bundle: Bundle,
     pub(crate) statement: Statement,
+    /// The room that its claim is known to have.
+    pub(crate) margin: Option<Rational>,
 }
 
 /// All cases under `certs/accept`.
@@ -33,10 +36,12 @@ pub(crate) fn cases(accept: &Path) -> Vec<Case> {
         entries(&kind).into_iter().map(move |path| (format!("{label}/{}", name(&path)), path))
     });
     let paths = paths.filter(|(_, path)| path.is_dir() || path.extension().is_some_and(|ending| ending == "json"));
+    let margins = crate::margin::table();
     let read = |(name, path): (String, std::path::PathBuf)| {
         let bundle = Bundle::load(&path);
         let statement = Statement::read(&bundle).unwrap_or_else(|| panic!("{name} is not read"));
-        Case { name, bundle, statement }
+        let margin = margins.get(&name).cloned();
+        Case { name, bundle, statement, margin }
     };
     paths.map(read).collect()
 }
@@ -44,7 +49,8 @@ pub(crate) fn cases(accept: &Path) -> Vec<Case> {
 /// The cases whose own claims are not proved apart, the seconds of all, and those of which the checker does not say what their documents state.
 pub(crate) fn originals(cases: &[Case], checker: &dyn Checker, boxes: usize) -> [Vec<String>; 2] {
     let unproved = cases.iter().filter(|case| !shown(&case.statement.body, Effort { boxes }));
-    let misnamed = cases.iter().filter(|case| checker.check(&case.bundle) != Said::Accepted(case.statement.claim.clone()));
+    let misnamed =
+        cases.iter().filter(|case| checker.check(&case.bundle) != Said::Accepted(case.statement.claim.clone()));
     [unproved.map(|case| case.name.clone()).collect(), misnamed.map(|case| case.name.clone()).collect()]
 }
 
@@ -68,7 +74,10 @@ pub(crate) enum Outcome {
 impl Outcome {
     /// Whether this must not be.
     pub(crate) fn is_wrong(&self) -> bool {
-        matches!(self, Self::RefusedSame(_) | Self::Accepted(Standing::False) | Self::Misnamed | Self::Unread | Self::Panicked)
+        matches!(
+            self,
+            Self::RefusedSame(_) | Self::Accepted(Standing::False) | Self::Misnamed | Self::Unread | Self::Panicked
+        )
     }
 }
 
@@ -171,7 +180,9 @@ impl Campaign<'_> {
             return;
         };
         let (mut bundle, mut families) = (bundle, vec![family]);
-        if random.one_in(5) && let Some(second) = edit(&mut Draw { bundle: &bundle, others: &self.bundles, random: &mut random }) {
+        if random.one_in(5)
+            && let Some(second) = edit(&mut Draw { bundle: &bundle, others: &self.bundles, random: &mut random })
+        {
             families.push(second.family);
             bundle = second.bundle;
             keeps &= second.keeps;
@@ -206,7 +217,9 @@ impl Campaign<'_> {
             return Outcome::Misnamed;
         }
         let effort = Effort { boxes: self.plan.boxes };
-        let known = catch_unwind(AssertUnwindSafe(|| standing(&statement, &case.statement, effort, random)));
+        let known = catch_unwind(AssertUnwindSafe(|| {
+            standing(&statement, &case.statement, case.margin.as_ref(), effort, random)
+        }));
         Outcome::Accepted(known.unwrap_or(Standing::Sampled))
     }
 
@@ -220,7 +233,8 @@ impl Campaign<'_> {
         result.sealed += usize::from(kept.sealed);
         result.checking += checking;
         result.judging += judging;
-        let accepted = usize::from(!matches!(kept.outcome, Outcome::Refused(_) | Outcome::RefusedSame(_) | Outcome::Panicked));
+        let accepted =
+            usize::from(!matches!(kept.outcome, Outcome::Refused(_) | Outcome::RefusedSame(_) | Outcome::Panicked));
         for family in families {
             let [count, passed] = result.families.entry(family).or_default();
             *count += 1;

@@ -92,7 +92,9 @@ impl Json {
             if wanted(value) {
                 found.push(path.clone());
             }
-            open.extend(value.children().into_iter().enumerate().map(|(place, child)| ([&path[..], &[place]].concat(), child)));
+            open.extend(
+                value.children().into_iter().enumerate().map(|(place, child)| ([&path[..], &[place]].concat(), child)),
+            );
         }
         found
     }
@@ -176,13 +178,15 @@ impl Reader<'_> {
             return None;
         }
         match self.text[self.at..].chars().next()? {
-            '{' => self.series("{", "}", |reader| {
-                reader.space();
-                let key = reader.string()?;
-                reader.space();
-                reader.take(":").then_some(())?;
-                Some((key, reader.value(depth + 1)?))
-            }).map(Object),
+            '{' => self
+                .series("{", "}", |reader| {
+                    reader.space();
+                    let key = reader.string()?;
+                    reader.space();
+                    reader.take(":").then_some(())?;
+                    Some((key, reader.value(depth + 1)?))
+                })
+                .map(Object),
             '[' => self.series("[", "]", |reader| reader.value(depth + 1)).map(List),
             '"' => self.string().map(Text),
             'n' => self.take("null").then_some(Null),
@@ -244,7 +248,11 @@ impl Reader<'_> {
             't' => '\t',
             'u' => {
                 let first = self.unit()?;
-                let units = if (0xd800..0xdc00).contains(&first) && self.take("\\u") { vec![first, self.unit()?] } else { vec![first] };
+                let units = if (0xd800..0xdc00).contains(&first) && self.take("\\u") {
+                    vec![first, self.unit()?]
+                } else {
+                    vec![first]
+                };
                 let mut decoded = char::decode_utf16(units);
                 let letter = decoded.next()?.ok()?;
                 decoded.next().is_none().then_some(letter)?

@@ -61,8 +61,14 @@ pub(crate) fn spelled(text: &str) -> Option<Rational> {
     let (mantissa, exponent) = hexadecimal.split_once(['p', 'P'])?;
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
     let digits = format!("{whole}{fraction}");
-    let magnitude = BigInt::parse_bytes(digits.as_bytes(), 16).filter(|_| digits.bytes().all(|byte| byte.is_ascii_hexdigit()))?;
-    let exponent = exponent.strip_prefix('+').unwrap_or(exponent).parse::<i64>().ok().filter(|exponent| exponent.abs() <= EXPONENT)?;
+    let magnitude =
+        BigInt::parse_bytes(digits.as_bytes(), 16).filter(|_| digits.bytes().all(|byte| byte.is_ascii_hexdigit()))?;
+    let exponent = exponent
+        .strip_prefix('+')
+        .unwrap_or(exponent)
+        .parse::<i64>()
+        .ok()
+        .filter(|exponent| exponent.abs() <= EXPONENT)?;
     let magnitude = Rational::from_integer(magnitude) * power(2, exponent - 4 * fraction.len() as i64);
     Some(if negative { -magnitude } else { magnitude })
 }
@@ -110,7 +116,9 @@ pub(crate) fn as_decimal(value: &Rational) -> Option<String> {
 /// The same number, spelled in the manner of the old value.
 pub(crate) fn in_manner_of(old: &Json, value: &Rational) -> Option<Json> {
     match old {
-        Json::Text(_) => Some(Json::Text(if value.is_integer() { value.numer().to_string() } else { value.to_string() })),
+        Json::Text(_) => {
+            Some(Json::Text(if value.is_integer() { value.numer().to_string() } else { value.to_string() }))
+        }
         _ => as_decimal(value).map(Json::Number),
     }
 }

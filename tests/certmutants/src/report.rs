@@ -20,17 +20,22 @@ pub(crate) fn table(result: &Result) -> String {
     let standings = [
         (Standing::Same, "the claim of the case, digest for digest"),
         (Standing::Follows, "a claim that follows from it by comparing numbers"),
+        (Standing::Near, "a claim so near to it that the room which that has suffices"),
         (Standing::Proved, "another claim, proved or evaluated apart"),
         (Standing::Sampled, "another claim, of which no proof was found apart"),
         (Standing::False, "A FALSE CLAIM"),
     ];
     for (standing, what) in standings {
-        let _ = writeln!(text, "{:>8} accepted: {what}", result.number(|outcome| *outcome == Outcome::Accepted(standing)));
+        let _ =
+            writeln!(text, "{:>8} accepted: {what}", result.number(|outcome| *outcome == Outcome::Accepted(standing)));
     }
     let others = [
         (result.number(|outcome| *outcome == Outcome::Misnamed), "accepted under another name than the documents have"),
         (result.number(|outcome| *outcome == Outcome::Unread), "accepted, and not read apart"),
-        (result.number(|outcome| matches!(outcome, Outcome::RefusedSame(_))), "refused, although the same in other words"),
+        (
+            result.number(|outcome| matches!(outcome, Outcome::RefusedSame(_))),
+            "refused, although the same in other words",
+        ),
         (result.number(|outcome| *outcome == Outcome::Panicked), "panics"),
         (result.number(|outcome| matches!(outcome, Outcome::Refused(_))), "refused"),
     ];
@@ -43,7 +48,8 @@ pub(crate) fn table(result: &Result) -> String {
     codes.dedup();
     for name in codes {
         let count = |sealed| -> usize {
-            let own = result.outcomes.iter().filter(|((own, outcome), _)| *own == sealed && code(outcome) == Some(name));
+            let own =
+                result.outcomes.iter().filter(|((own, outcome), _)| *own == sealed && code(outcome) == Some(name));
             own.map(|(_, count)| count).sum()
         };
         let _ = writeln!(text, "{name:<28} {:>10} {:>10}", count(false), count(true));
@@ -90,7 +96,11 @@ fn problems(old: &Problem, new: &Problem) -> String {
     let mut text = String::new();
     for (id, (a, b)) in old.net.nodes.iter().zip(&new.net.nodes).enumerate() {
         if a.kind != b.kind || a.parents != b.parents || a.shape != b.shape || a.attributes != b.attributes {
-            let _ = writeln!(text, "  node {id}: {} {:?} {:?} {:?} -> {} {:?} {:?} {:?}", a.kind, a.parents, a.shape, a.attributes, b.kind, b.parents, b.shape, b.attributes);
+            let _ = writeln!(
+                text,
+                "  node {id}: {} {:?} {:?} {:?} -> {} {:?} {:?} {:?}",
+                a.kind, a.parents, a.shape, a.attributes, b.kind, b.parents, b.shape, b.attributes
+            );
         }
         for ((field, a), (_, b)) in a.payload.iter().zip(&b.payload) {
             let changed = a.values.iter().zip(&b.values).enumerate().filter(|(_, (a, b))| a != b);
@@ -100,19 +110,41 @@ fn problems(old: &Problem, new: &Problem) -> String {
         }
     }
     if old.net.nodes.len() != new.net.nodes.len() || old.about != new.about {
-        let _ = writeln!(text, "  {} nodes, about {:?} -> {} nodes, about {:?}", old.net.nodes.len(), old.about, new.net.nodes.len(), new.about);
+        let _ = writeln!(
+            text,
+            "  {} nodes, about {:?} -> {} nodes, about {:?}",
+            old.net.nodes.len(),
+            old.about,
+            new.net.nodes.len(),
+            new.about
+        );
     }
     if old.region != new.region {
-        for (place, (a, b)) in old.region.ends.iter().zip(&new.region.ends).enumerate().filter(|(_, (a, b))| a != b).take(4) {
+        for (place, (a, b)) in
+            old.region.ends.iter().zip(&new.region.ends).enumerate().filter(|(_, (a, b))| a != b).take(4)
+        {
             let _ = writeln!(text, "  x{place}: [{}, {}] -> [{}, {}]", a.0, a.1, b.0, b.1);
         }
         if old.region.ball != new.region.ball || old.region.constraints != new.region.constraints {
-            let _ = writeln!(text, "  {:?} {:?} -> {:?} {:?}", old.region.ball, old.region.constraints, new.region.ball, new.region.constraints);
+            let _ = writeln!(
+                text,
+                "  {:?} {:?} -> {:?} {:?}",
+                old.region.ball, old.region.constraints, new.region.ball, new.region.constraints
+            );
         }
     }
     let shown = |rows: &[Row]| {
-        let term = |((output, index), c): &((bool, usize), crate::number::Rational)| format!("{c}*{}{index}", if *output { "y" } else { "x" });
-        let row = |row: &Row| format!("{} {} {}", row.terms.iter().map(term).collect::<Vec<_>>().join(" + "), if row.strict { "<" } else { "<=" }, row.bound);
+        let term = |((output, index), c): &((bool, usize), crate::number::Rational)| {
+            format!("{c}*{}{index}", if *output { "y" } else { "x" })
+        };
+        let row = |row: &Row| {
+            format!(
+                "{} {} {}",
+                row.terms.iter().map(term).collect::<Vec<_>>().join(" + "),
+                if row.strict { "<" } else { "<=" },
+                row.bound
+            )
+        };
         rows.iter().map(row).collect::<Vec<_>>().join(" and ")
     };
     for (place, (a, b)) in old.disjuncts.iter().zip(&new.disjuncts).enumerate().filter(|(_, (a, b))| a != b).take(3) {

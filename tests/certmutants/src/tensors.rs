@@ -72,7 +72,8 @@ pub(crate) fn read(file: &[u8]) -> Option<Vec<Tensor>> {
     let mut tensors = Vec::new();
     let mut ranges = Vec::new();
     for (name, entry) in header.members()?.iter().filter(|(name, _)| name != "__metadata__") {
-        let (dtype, shape, range) = (entry.get("dtype")?.text()?, entry.get("shape")?.naturals()?, entry.get("data_offsets")?.naturals()?);
+        let (dtype, shape, range) =
+            (entry.get("dtype")?.text()?, entry.get("shape")?.naturals()?, entry.get("data_offsets")?.naturals()?);
         let &[begin, end] = range.as_slice() else { return None };
         let bytes = data.get(begin..end)?;
         let elements = shape.iter().try_fold(1_usize, |product, extent| product.checked_mul(*extent))?;
@@ -92,9 +93,11 @@ pub(crate) fn write(tensors: &[Tensor]) -> Vec<u8> {
     let mut data = Vec::new();
     let mut entries = Vec::new();
     for Tensor { name, dtype, shape, data: own } in tensors {
-        let naturals = |numbers: &[usize]| Json::List(numbers.iter().map(|number| Json::Number(number.to_string())).collect());
+        let naturals =
+            |numbers: &[usize]| Json::List(numbers.iter().map(|number| Json::Number(number.to_string())).collect());
         let range = [data.len(), data.len() + own.len()];
-        let entry = [("dtype", Json::Text(dtype.clone())), ("shape", naturals(shape)), ("data_offsets", naturals(&range))];
+        let entry =
+            [("dtype", Json::Text(dtype.clone())), ("shape", naturals(shape)), ("data_offsets", naturals(&range))];
         entries.push((name.clone(), Json::Object(entry.map(|(key, value)| (key.to_owned(), value)).into())));
         data.extend(own);
     }

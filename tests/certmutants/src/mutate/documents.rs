@@ -8,9 +8,38 @@ use crate::random::Random;
 
 /// Texts that mean something somewhere.
 const WORDS: [&str; 32] = [
-    "leaves", "bound", "nodes", "witness", "unsat", "plain", "slopes", "relu", "tanh", "abs", "neg", "detach", "linear", "add", "sub", "max_elem",
-    "sigmoid", "exp", "sin", "l1", "l2", "input", "torchlean.ir.v1", "certkern.ir.v1", "certkern.leaves.v1", "certkern.witness.v1", "ok", "mul", "1/3",
-    "0x1p-3", "tensor", "",
+    "leaves",
+    "bound",
+    "nodes",
+    "witness",
+    "unsat",
+    "plain",
+    "slopes",
+    "relu",
+    "tanh",
+    "abs",
+    "neg",
+    "detach",
+    "linear",
+    "add",
+    "sub",
+    "max_elem",
+    "sigmoid",
+    "exp",
+    "sin",
+    "l1",
+    "l2",
+    "input",
+    "torchlean.ir.v1",
+    "certkern.ir.v1",
+    "certkern.leaves.v1",
+    "certkern.witness.v1",
+    "ok",
+    "mul",
+    "1/3",
+    "0x1p-3",
+    "tensor",
+    "",
 ];
 
 pub(super) fn edit(draw: &mut Draw<'_>, name: &str, content: &[u8]) -> Option<Changed> {
@@ -43,7 +72,12 @@ pub(super) fn edit(draw: &mut Draw<'_>, name: &str, content: &[u8]) -> Option<Ch
 type Made = Option<(&'static str, Json, bool)>;
 
 /// A change of one list that is not empty.
-fn one_of(mut json: Json, random: &mut Random, family: &'static str, change: impl Fn(&mut Vec<Json>, &mut Random)) -> Made {
+fn one_of(
+    mut json: Json,
+    random: &mut Random,
+    family: &'static str,
+    change: impl Fn(&mut Vec<Json>, &mut Random),
+) -> Made {
     let places = json.places(|value| value.list().is_some_and(|list| !list.is_empty()));
     let place = random.pick(&places)?;
     if let Json::List(list) = json.at(place) {
@@ -74,7 +108,12 @@ fn fields(mut json: Json, random: &mut Random) -> Made {
         }
         3 => {
             let names = ["note", "precision", "strict", "bounds", "thresholds", "outside", "constraints", "value_kind"];
-            let values = [Json::Null, Json::Number("3".to_owned()), Json::Bool(true), Json::List(vec![Json::Text("x".to_owned())])];
+            let values = [
+                Json::Null,
+                Json::Number("3".to_owned()),
+                Json::Bool(true),
+                Json::List(vec![Json::Text("x".to_owned())]),
+            ];
             members.push((names[random.below(names.len())].to_owned(), random.pick(&values)?.clone()));
             "field unknown"
         }
@@ -136,7 +175,12 @@ fn number(mut json: Json, random: &mut Random) -> Made {
 /// A value of another certificate in the place of one of its type.
 fn splice(mut json: Json, others: &[Bundle], name: &str, random: &mut Random) -> Made {
     let foreign = random.pick(others)?;
-    let documents: Vec<Json> = foreign.files.iter().filter(|(own, _)| *own == name || random_name(own)).filter_map(|(_, bytes)| Json::parse(bytes)).collect();
+    let documents: Vec<Json> = foreign
+        .files
+        .iter()
+        .filter(|(own, _)| *own == name || random_name(own))
+        .filter_map(|(_, bytes)| Json::parse(bytes))
+        .collect();
     let mut other = random.pick(&documents)?.clone();
     let places = json.places(|_| true);
     let place = random.pick(&places)?.clone();
@@ -161,7 +205,9 @@ fn same(mut json: Json, random: &mut Random) -> Made {
             Some(("same: members reordered", json, true))
         }
         1 => {
-            let places = json.places(|value| matches!(value, Json::Number(text) if text.contains('.') && !text.contains(['e', 'E'])));
+            let places = json.places(
+                |value| matches!(value, Json::Number(text) if text.contains('.') && !text.contains(['e', 'E'])),
+            );
             if let Json::Number(text) = json.at(random.pick(&places)?) {
                 text.push('0');
             }

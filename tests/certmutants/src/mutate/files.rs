@@ -20,7 +20,10 @@ pub(super) fn edit(draw: &mut Draw<'_>, name: &str) -> Option<Edited> {
         }
         1 => {
             let content = bundle.files[name].clone();
-            bundle.files.insert(["extra.json", "cert2.json", "BUNDLE.JSON", "graph.json.bak"][random.below(4)].to_owned(), content);
+            bundle.files.insert(
+                ["extra.json", "cert2.json", "BUNDLE.JSON", "graph.json.bak"][random.below(4)].to_owned(),
+                content,
+            );
             done("file added", bundle, false)
         }
         2 => {

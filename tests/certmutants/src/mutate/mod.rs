@@ -6,6 +6,11 @@ mod files;
 mod texts;
 mod weights;
 
+#[cfg(test)]
+pub(crate) use documents::{producer_names, reorder};
+#[cfg(test)]
+pub(crate) use files::renamed;
+
 use crate::bundle::{Bundle, MANIFEST};
 use crate::number::{Rational, near, power};
 use crate::random::Random;
@@ -112,12 +117,14 @@ pub(crate) enum Way {
 
 impl Way {
     fn draw(random: &mut Random) -> Self {
-        [Self::Ulp, Self::Ulp, Self::Little, Self::Little, Self::Sign, Self::One, Self::One, Self::Another][random.below(8)]
+        [Self::Ulp, Self::Ulp, Self::Little, Self::Little, Self::Sign, Self::One, Self::One, Self::Another]
+            [random.below(8)]
     }
 
     /// Numbers that are not thought of often.
     fn another(random: &mut Random) -> f64 {
-        const NUMBERS: [f64; 12] = [0.0, 1.0, -1.0, 0.5, 2.0, 1e-30, 1e30, 3.4e38, 5e-324, 4_294_967_296.0, 65536.0, 1e-3];
+        const NUMBERS: [f64; 12] =
+            [0.0, 1.0, -1.0, 0.5, 2.0, 1e-30, 1e30, 3.4e38, 5e-324, 4_294_967_296.0, 65536.0, 1e-3];
         NUMBERS[random.below(NUMBERS.len())]
     }
 

@@ -86,7 +86,8 @@ fn part(text: &str, random: &mut Random) -> Option<Changed> {
 fn foreign(text: &str, draw: &mut Draw<'_>) -> Option<Changed> {
     let ranges = brackets(text);
     let (from, to) = *draw.random.pick(&ranges)?;
-    let texts: Vec<&str> = draw.others.iter().filter_map(|other| std::str::from_utf8(other.files.get("property.vnnlib")?).ok()).collect();
+    let texts: Vec<&str> =
+        draw.others.iter().filter_map(|other| std::str::from_utf8(other.files.get("property.vnnlib")?).ok()).collect();
     let other = *draw.random.pick(&texts)?;
     let parts = brackets(other);
     let (a, b) = *draw.random.pick(&parts)?;

@@ -71,7 +71,13 @@ pub(super) fn edit(draw: &mut Draw<'_>, content: &[u8]) -> Option<Changed> {
             }
         }
         6 => {
-            let foreign: Vec<Tensor> = draw.others.iter().flat_map(|other| other.files.values()).filter_map(|file| tensors::read(file)).flatten().collect();
+            let foreign: Vec<Tensor> = draw
+                .others
+                .iter()
+                .flat_map(|other| other.files.values())
+                .filter_map(|file| tensors::read(file))
+                .flatten()
+                .collect();
             let alike: Vec<&Tensor> = foreign.iter().filter(|tensor| tensor.dtype == all[a].dtype).collect();
             let part = (*random.pick(&alike)?).clone();
             if random.one_in(2) {
@@ -105,7 +111,12 @@ fn changed_name(name: &str, random: &mut Random) -> String {
         _ => {
             let place = random.below(parts.len());
             let other = parts[place].parse::<usize>().map_or("slope".to_owned(), |number| (number + 1).to_string());
-            parts.iter().enumerate().map(|(own, part)| if own == place { other.as_str() } else { part }).collect::<Vec<_>>().join(".")
+            parts
+                .iter()
+                .enumerate()
+                .map(|(own, part)| if own == place { other.as_str() } else { part })
+                .collect::<Vec<_>>()
+                .join(".")
         }
     }
 }
@@ -147,16 +158,28 @@ fn element(tensor: &mut Tensor, random: &mut Random) -> Option<&'static str> {
     }
     let up = random.one_in(2);
     let (family, value) = match Way::draw(random) {
-        Way::Ulp => ("element by an ulp", if tensor.dtype == "F32" { ulp32(old as f32, up) } else if up { old.next_up() } else { old.next_down() }),
+        Way::Ulp => (
+            "element by an ulp",
+            if tensor.dtype == "F32" {
+                ulp32(old as f32, up)
+            } else if up {
+                old.next_up()
+            } else {
+                old.next_down()
+            },
+        ),
         Way::Little => ("element by 10^-30", moved(old, &if up { power(10, -30) } else { -power(10, -30) })),
         Way::Sign => ("element by its sign", -old),
         Way::One => ("element by one", if up { old + 1.0 } else { old - 1.0 }),
-        Way::Another => ("element by another", match random.below(4) {
-            0 => f64::NAN,
-            1 => f64::INFINITY,
-            2 => old * 1.001,
-            _ => Way::another(random),
-        }),
+        Way::Another => (
+            "element by another",
+            match random.below(4) {
+                0 => f64::NAN,
+                1 => f64::INFINITY,
+                2 => old * 1.001,
+                _ => Way::another(random),
+            },
+        ),
     };
     let bytes = encoded(&tensor.dtype, value)?;
     tensor.element(place).copy_from_slice(&bytes);

@@ -28,7 +28,11 @@ impl Bytes {
         self.natural(text.len()).raw(text.as_bytes())
     }
 
-    fn list<T>(self, items: impl IntoIterator<Item = T, IntoIter: ExactSizeIterator>, item: impl Fn(Self, T) -> Self) -> Self {
+    fn list<T>(
+        self,
+        items: impl IntoIterator<Item = T, IntoIter: ExactSizeIterator>,
+        item: impl Fn(Self, T) -> Self,
+    ) -> Self {
         let items = items.into_iter();
         let sized = self.natural(items.len());
         items.fold(sized, item)
@@ -89,7 +93,13 @@ fn payload(net: &Net) -> [u8; 32] {
         tensors.extend(own);
     }
     let tensor = |bytes: Bytes, (id, field, numbers): (usize, &str, &Numbers)| {
-        let kind = if numbers.exact.is_some() { "exact" } else if numbers.single { "binary32" } else { "binary64" };
+        let kind = if numbers.exact.is_some() {
+            "exact"
+        } else if numbers.single {
+            "binary32"
+        } else {
+            "binary64"
+        };
         let bytes = bytes.natural(id).str(field).str(kind).naturals(&numbers.shape);
         match &numbers.exact {
             Some(exact) => exact.iter().fold(bytes, Bytes::rational),
@@ -110,7 +120,11 @@ fn input(Region { ends, ball, constraints }: &Region) -> [u8; 32] {
         return bytes.hash();
     }
     let bytes = match ball {
-        Some(ball) => ball.center.iter().fold(bytes.raw(&[if ball.euclid { 2 } else { 1 }]), Bytes::rational).rational(&ball.radius),
+        Some(ball) => ball
+            .center
+            .iter()
+            .fold(bytes.raw(&[if ball.euclid { 2 } else { 1 }]), Bytes::rational)
+            .rational(&ball.radius),
         None => bytes.raw(&[0]),
     };
     bytes.list(constraints, Bytes::row).hash()
@@ -121,7 +135,8 @@ pub(super) fn of_graph(kind: &str, proposition: &str, net: &Net) -> String {
 }
 
 pub(super) fn of_problem(kind: &str, proposition: &str, problem: &Problem) -> String {
-    let output = Bytes::tagged("output/1").naturals(&problem.about).natural(problem.region.ends.len()).natural(problem.outputs);
+    let output =
+        Bytes::tagged("output/1").naturals(&problem.about).natural(problem.region.ends.len()).natural(problem.outputs);
     let output = output.list(&problem.disjuncts, |bytes, rows| bytes.list(rows, Bytes::row)).hash();
     claim(kind, proposition, &[graph(&problem.net), payload(&problem.net), input(&problem.region), output])
 }
@@ -131,6 +146,7 @@ pub(super) fn of_enclosure(enclosure: &Enclosure) -> String {
         bytes.str(&node.name).naturals(&node.arguments).list(&node.numbers, Bytes::rational)
     });
     let query = query.naturals(&enclosure.outputs).hash();
-    let answer = Bytes::tagged("answer/1").list(&enclosure.balls, |bytes, (mid, rad)| bytes.rational(mid).rational(rad)).hash();
+    let answer =
+        Bytes::tagged("answer/1").list(&enclosure.balls, |bytes, (mid, rad)| bytes.rational(mid).rational(rad)).hash();
     claim("enclosure", "enclosure", &[query, answer])
 }

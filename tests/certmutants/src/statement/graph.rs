@@ -17,7 +17,11 @@ static OPERATORS: LazyLock<Operators> = LazyLock::new(|| {
     let transposed = "channel_axis dilation groups in_channels input_spatial kernel out_channels output_padding padding padding_after spatial_rank stride";
     let pool = "dilation kernel padding padding_after spatial_rank stride";
     let table: Vec<(&'static str, &'static str, &'static str)> = vec![
-        ("input add sub mul_elem div max_elem min_elem add_n max_n min_n detach relu abs neg sigmoid tanh softplus exp sin cos erf", "", ""),
+        (
+            "input add sub mul_elem div max_elem min_elem add_n max_n min_n detach relu abs neg sigmoid tanh softplus exp sin cos erf",
+            "",
+            "",
+        ),
         ("sqrt log inv safe_log hard_swish gelu gelu_tanh silu mish sign floor matmul sum mse_loss", "", ""),
         ("const", "value_shape", "values"),
         ("rand_uniform bernoulli_mask", "seed", ""),
@@ -59,7 +63,9 @@ static OPERATORS: LazyLock<Operators> = LazyLock::new(|| {
         ),
         ("tuple_getitem", "index", ""),
     ];
-    let rows = table.into_iter().flat_map(|(kinds, attributes, fields)| words(kinds).into_iter().map(move |kind| (kind, attributes, fields)));
+    let rows = table
+        .into_iter()
+        .flat_map(|(kinds, attributes, fields)| words(kinds).into_iter().map(move |kind| (kind, attributes, fields)));
     rows.map(|(kind, attributes, fields)| (kind, words(attributes), words(fields))).collect()
 });
 
@@ -86,7 +92,11 @@ pub(super) fn read(document: &Json, payload: &[Tensor]) -> Option<Net> {
     let input = document.get("input_id")?.natural()?;
     let inputs = nodes.iter().filter(|node| node.kind == "input").count();
     let good = used == payload.len() && inputs == 1 && nodes.get(input)?.kind == "input";
-    (good && !outputs.is_empty() && outputs.iter().all(|output| *output < nodes.len())).then_some(Net { nodes, input, outputs })
+    (good && !outputs.is_empty() && outputs.iter().all(|output| *output < nodes.len())).then_some(Net {
+        nodes,
+        input,
+        outputs,
+    })
 }
 
 /// A node, and the number of tensors of the payload that it uses.
@@ -99,7 +109,8 @@ fn node(json: &Json, before: &[Node], payload: &[Tensor]) -> Option<(Node, usize
     let parents = json.get("parents")?.naturals()?;
     parents.iter().all(|parent| *parent < id).then_some(())?;
     let tuple = *kind == "multihead_attention";
-    let shape = if tuple { json.get("tuple_shapes")?.list()?.first()?.naturals()? } else { json.get("shape")?.naturals()? };
+    let shape =
+        if tuple { json.get("tuple_shapes")?.list()?.first()?.naturals()? } else { json.get("shape")?.naturals()? };
     let own = json.get("value_kind").map_or(Some("tensor"), Json::text)?;
     (own == if tuple { "tuple" } else { "tensor" }).then_some(())?;
     let first: &[usize] = parents.first().map_or(&[], |parent| &before[*parent].shape);
@@ -174,7 +185,9 @@ fn field_shape(kind: &str, field: &str, node: &Node, first: &[usize]) -> Option<
         ("linear", "weight") => vec![number("out_dim")?, number("in_dim")?],
         ("linear", _) => vec![number("out_dim")?],
         ("conv", "weight") => [&[number("out_channels")?, number("in_channels")?], node.list("kernel")?].concat(),
-        ("conv_transpose", "weight") => [&[number("in_channels")?, number("out_channels")?], node.list("kernel")?].concat(),
+        ("conv_transpose", "weight") => {
+            [&[number("in_channels")?, number("out_channels")?], node.list("kernel")?].concat()
+        }
         ("conv" | "conv_transpose", _) => vec![number("out_channels")?],
         ("batch_norm_eval", "gamma" | "beta" | "mean" | "var") => vec![number("channels")?],
         ("layernorm", "gamma" | "beta") => first.get(number("axis")?..)?.to_vec(),
@@ -198,7 +211,12 @@ fn inside(value: &Json, shape: Vec<usize>) -> Option<Numbers> {
     let texts = items.iter().filter(|item| matches!(item, Json::Text(_))).count();
     if texts == items.len() {
         let exact: Vec<_> = items.into_iter().map(exact).collect::<Option<_>>()?;
-        return Some(Numbers { shape, values: exact.iter().map(number::near).collect(), single: false, exact: Some(exact) });
+        return Some(Numbers {
+            shape,
+            values: exact.iter().map(number::near).collect(),
+            single: false,
+            exact: Some(exact),
+        });
     }
     let binary64 = |item: &Json| match item {
         Json::Number(text) => text.parse::<f64>().ok().filter(|value| value.is_finite()),
@@ -220,20 +238,31 @@ fn flattened<'a>(value: &'a Json, shape: &[usize], items: &mut Vec<&'a Json>) ->
 fn stored(tensor: &Tensor) -> Option<Numbers> {
     let single = tensor.dtype == "F32";
     (single || tensor.dtype == "F64").then_some(())?;
-    let values: Vec<f64> = (0..tensor.elements()).map(|place| tensor.number(place).filter(|value| value.is_finite())).collect::<Option<_>>()?;
+    let values: Vec<f64> = (0..tensor.elements())
+        .map(|place| tensor.number(place).filter(|value| value.is_finite()))
+        .collect::<Option<_>>()?;
     Some(Numbers { shape: tensor.shape.clone(), values, single, exact: None })
 }
 
 /// Whether two graphs mean the same, apart from how their numbers are stored: operators, edges, shapes, attributes and numbers are equal.
 pub(crate) fn same_meaning(a: &Net, b: &Net) -> bool {
     let numbers = |numbers: &Numbers| -> Vec<number::Rational> {
-        let values = numbers.values.iter().map(|value| number::Rational::from_float(*value).unwrap_or_else(number::Rational::one));
+        let values = numbers
+            .values
+            .iter()
+            .map(|value| number::Rational::from_float(*value).unwrap_or_else(number::Rational::one));
         numbers.exact.clone().unwrap_or_else(|| values.collect())
     };
     let node = |a: &Node, b: &Node| {
         let fields = a.payload.len() == b.payload.len()
-            && a.payload.iter().zip(&b.payload).all(|((n, a), (m, b))| n == m && a.shape == b.shape && numbers(a) == numbers(b));
+            && a.payload
+                .iter()
+                .zip(&b.payload)
+                .all(|((n, a), (m, b))| n == m && a.shape == b.shape && numbers(a) == numbers(b));
         a.kind == b.kind && a.parents == b.parents && a.shape == b.shape && a.attributes == b.attributes && fields
     };
-    a.input == b.input && a.outputs == b.outputs && a.nodes.len() == b.nodes.len() && a.nodes.iter().zip(&b.nodes).all(|(a, b)| node(a, b))
+    a.input == b.input
+        && a.outputs == b.outputs
+        && a.nodes.len() == b.nodes.len()
+        && a.nodes.iter().zip(&b.nodes).all(|(a, b)| node(a, b))
 }

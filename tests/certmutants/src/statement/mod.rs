@@ -147,11 +147,18 @@ fn folder(bundle: &Bundle) -> Option<Statement> {
         "leaves" | "witness" => {
             let file = name("property")?;
             let bytes = bundle.files.get(file)?;
-            if file.ends_with(".json") { property(&json_file(bundle, file)?)? } else { vnnlib::read(std::str::from_utf8(bytes).ok()?)? }
+            if file.ends_with(".json") {
+                property(&json_file(bundle, file)?)?
+            } else {
+                vnnlib::read(std::str::from_utf8(bytes).ok()?)?
+            }
         }
         "bound" => {
             let bounds = json_file(bundle, name("bound")?)?;
-            only(&bounds, &["format", "lower", "upper"])?.get("format")?.text().filter(|format| *format == "torchlean.bound.v1")?;
+            only(&bounds, &["format", "lower", "upper"])?
+                .get("format")?
+                .text()
+                .filter(|format| *format == "torchlean.bound.v1")?;
             let ends = |side: &Json| if side.list().is_some() { exacts(side) } else { Some(vec![exact(side)?]) };
             let (lower, upper) = (ends(bounds.get("lower")?)?, ends(bounds.get("upper")?)?);
             (region(&json_file(bundle, name("region")?)?)?, lower.len(), outside(&lower, &upper)?)
@@ -159,7 +166,9 @@ fn folder(bundle: &Bundle) -> Option<Statement> {
         _ => {
             let region = region(&json_file(bundle, name("region")?)?)?;
             let (listed, outputs, disjuncts) = nodes(&json_file(bundle, name("nodes")?)?, region.ends.len())?;
-            let widths = listed.iter().map(|(id, width)| (net.nodes.get(*id)?.shape.iter().product::<usize>() == *width).then_some(*id));
+            let widths = listed
+                .iter()
+                .map(|(id, width)| (net.nodes.get(*id)?.shape.iter().product::<usize>() == *width).then_some(*id));
             about = widths.collect::<Option<_>>()?;
             (region, outputs, disjuncts)
         }
@@ -208,7 +217,11 @@ fn property(document: &Json) -> Option<Claimed> {
 
 impl Row {
     /// Sorted, terms of one variable added up, none that is zero.
-    pub(crate) fn new(terms: impl IntoIterator<Item = ((bool, usize), Rational)>, bound: Rational, strict: bool) -> Self {
+    pub(crate) fn new(
+        terms: impl IntoIterator<Item = ((bool, usize), Rational)>,
+        bound: Rational,
+        strict: bool,
+    ) -> Self {
         let mut sums = std::collections::BTreeMap::new();
         for (variable, coefficient) in terms {
             *sums.entry(variable).or_insert_with(Rational::zero) += coefficient;
@@ -320,8 +333,14 @@ fn nodes(document: &Json, inputs: usize) -> Option<Listed> {
 fn enclosure(document: &Json) -> Option<Enclosure> {
     only(document, &["format", "precision", "query", "answer"])?;
     let (query, answer) = (document.get("query")?, document.get("answer")?);
-    only(query, &["format", "precision", "nodes", "outputs"])?.get("format")?.text().filter(|f| *f == "certkern.enclosure-query.v1")?;
-    only(answer, &["format", "query", "status", "precision", "values"])?.get("format")?.text().filter(|f| *f == "certkern.enclosure-answer.v1")?;
+    only(query, &["format", "precision", "nodes", "outputs"])?
+        .get("format")?
+        .text()
+        .filter(|f| *f == "certkern.enclosure-query.v1")?;
+    only(answer, &["format", "query", "status", "precision", "values"])?
+        .get("format")?
+        .text()
+        .filter(|f| *f == "certkern.enclosure-answer.v1")?;
     answer.get("status")?.text().filter(|status| *status == "ok")?;
     let operation = |(place, json): (usize, &Json)| {
         only(json, &["op", "args", "numbers"])?;
@@ -340,17 +359,16 @@ fn enclosure(document: &Json) -> Option<Enclosure> {
 
 /// Midpoint and radius in one of the three spellings.
 fn ball(json: &Json) -> Option<(Rational, Rational)> {
-    let integer = |json: &Json| match json {
-        Json::Number(text) | Json::Text(text) => number::integer(text).or_else(|| {
-            let value = decimal_integer(json)?;
-            Some(value)
-        }),
-        _ => None,
-    };
+    let integer = |json: &Json| exact(json).filter(Rational::is_integer).map(|value| value.to_integer());
     if let Some(items) = json.list() {
         let &[m, e, r, f] = &items else { return None };
-        let scale = |exponent: &Json| Some(number::power(2, integer(exponent)?.try_into().ok().filter(|e: &i64| e.abs() <= 16384)?));
-        return Some((Rational::from_integer(integer(m)?) * scale(e)?, Rational::from_integer(integer(r)?) * scale(f)?));
+        let scale = |exponent: &Json| {
+            Some(number::power(2, integer(exponent)?.try_into().ok().filter(|e: &i64| e.abs() <= 16384)?))
+        };
+        return Some((
+            Rational::from_integer(integer(m)?) * scale(e)?,
+            Rational::from_integer(integer(r)?) * scale(f)?,
+        ));
     }
     only(json, &["mid", "rad", "exp"])?;
     let (mid, rad) = (json.get("mid")?, json.get("rad")?);
@@ -361,10 +379,4 @@ fn ball(json: &Json) -> Option<(Rational, Rational)> {
         }
         None => Some((exact(mid)?, exact(rad)?)),
     }
-}
-
-/// An integer with an exponent.
-fn decimal_integer(json: &Json) -> Option<num_bigint::BigInt> {
-    let Json::Number(text) = json else { return None };
-    number::decimal(text).filter(Rational::is_integer).map(|value| value.to_integer())
 }

@@ -90,7 +90,13 @@ fn product(first: &[Vec<Row>], second: &[Vec<Row>]) -> Option<Vec<Vec<Row>>> {
 fn normal(formula: &Expression<'_>, counts: [usize; 2]) -> Option<Vec<Vec<Row>>> {
     let List(items) = formula else { return None };
     let (Word(operator), arguments) = items.split_first()? else { return None };
-    let all = || arguments.iter().map(|argument| normal(argument, counts)).collect::<Option<Vec<_>>>().filter(|all| !all.is_empty());
+    let all = || {
+        arguments
+            .iter()
+            .map(|argument| normal(argument, counts))
+            .collect::<Option<Vec<_>>>()
+            .filter(|all| !all.is_empty())
+    };
     match *operator {
         "or" => Some(all()?.concat()),
         "and" => all()?.iter().try_fold(vec![Vec::new()], |whole, next| product(&whole, next)),
@@ -114,12 +120,14 @@ fn normal(formula: &Expression<'_>, counts: [usize; 2]) -> Option<Vec<Vec<Row>>>
 fn sum(expression: &Expression<'_>, counts: [usize; 2]) -> Option<Sum> {
     match expression {
         Word(word) => match variable(word) {
-            Some((output, index)) => (index < counts[usize::from(output)]).then(|| (vec![((output, index), Rational::one())], Rational::zero())),
+            Some((output, index)) => (index < counts[usize::from(output)])
+                .then(|| (vec![((output, index), Rational::one())], Rational::zero())),
             None => Some((Vec::new(), decimal(word)?)),
         },
         List(items) => {
             let (Word(operator), arguments) = items.split_first()? else { return None };
-            let mut all = arguments.iter().map(|argument| sum(argument, counts)).collect::<Option<Vec<Sum>>>()?.into_iter();
+            let mut all =
+                arguments.iter().map(|argument| sum(argument, counts)).collect::<Option<Vec<Sum>>>()?.into_iter();
             let times = |(terms, constant): Sum, factor: &Rational| -> Sum {
                 (terms.into_iter().map(|(variable, c)| (variable, c * factor)).collect(), constant * factor)
             };

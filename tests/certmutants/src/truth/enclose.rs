@@ -18,7 +18,8 @@ struct Interval {
 }
 
 /// Euler's constant to 100 places (Abramowitz and Stegun, table 1.1, has 24 of them).
-const GAMMA: &str = "0.5772156649015328606065120900824024310421593359399235988057672348848677267776646709369470632917467495";
+const GAMMA: &str =
+    "0.5772156649015328606065120900824024310421593359399235988057672348848677267776646709369470632917467495";
 
 /// Whether every output is shown to lie in its ball.
 pub(super) fn holds(Enclosure { nodes, outputs, balls }: &Enclosure) -> bool {
@@ -33,7 +34,8 @@ pub(super) fn holds(Enclosure { nodes, outputs, balls }: &Enclosure) -> bool {
         && outputs.iter().zip(balls).all(|(place, (mid, rad))| {
             let ball = Interval::between(&(mid - rad), &(mid + rad));
             // The ends of the ball were rounded outward; so one unit more is asked for.
-            values[*place].as_ref().is_some_and(|value| ball.low < value.low && value.high < ball.high) || exact(nodes, *place).is_some_and(|(low, high)| mid - rad <= low && high <= mid + rad)
+            values[*place].as_ref().is_some_and(|value| ball.low < value.low && value.high < ball.high)
+                || exact(nodes, *place).is_some_and(|(low, high)| mid - rad <= low && high <= mid + rad)
         })
 }
 
@@ -61,7 +63,13 @@ fn exact(nodes: &[Operation], place: usize) -> Option<(Rational, Rational)> {
             hull(&ends)
         }
         ("power", [(a, b)]) => {
-            let exponent = node.numbers.first().filter(|exponent| exponent.is_integer())?.to_integer().to_i32().filter(|e| e.abs() <= 64)?;
+            let exponent = node
+                .numbers
+                .first()
+                .filter(|exponent| exponent.is_integer())?
+                .to_integer()
+                .to_i32()
+                .filter(|e| e.abs() <= 64)?;
             if exponent < 0 && !a.is_positive() && !b.is_negative() {
                 return None;
             }
@@ -108,7 +116,9 @@ fn operation(Operation { name, numbers, arguments }: &Operation, values: &[&Inte
             Some(Interval::whole(1).plus(&share.plus(&share).negative()))
         }
         ("sigmoid", [x], []) => exp(&x.negative())?.plus(&Interval::whole(1)).inverse(),
-        ("erf", [x], []) => Some(Interval { low: erf(&Interval::point(&x.low))?.low, high: erf(&Interval::point(&x.high))?.high }),
+        ("erf", [x], []) => {
+            Some(Interval { low: erf(&Interval::point(&x.low))?.low, high: erf(&Interval::point(&x.high))?.high })
+        }
         _ => None,
     }
 }
@@ -145,7 +155,8 @@ impl Interval {
     }
 
     fn times(&self, other: &Self) -> Self {
-        let corners = [&self.low * &other.low, &self.low * &other.high, &self.high * &other.low, &self.high * &other.high];
+        let corners =
+            [&self.low * &other.low, &self.low * &other.high, &self.high * &other.low, &self.high * &other.high];
         // A shift rounds down.
         let low = corners.iter().min().map_or_else(BigInt::zero, |low| low >> BITS);
         let high = corners.iter().max().map_or_else(BigInt::zero, |high| (high >> BITS) + 1);
@@ -172,7 +183,8 @@ impl Interval {
     }
 
     fn root(&self) -> Option<Self> {
-        (!self.low.is_negative()).then(|| Self { low: (&self.low << BITS).sqrt(), high: (&self.high << BITS).sqrt() + 1 })
+        (!self.low.is_negative())
+            .then(|| Self { low: (&self.low << BITS).sqrt(), high: (&self.high << BITS).sqrt() + 1 })
     }
 
     fn power(&self, exponent: &Rational) -> Option<Self> {
@@ -181,10 +193,10 @@ impl Interval {
             return exp(&log(self)?.times(&Self::between(exponent, exponent)));
         }
         let exponent = exponent.to_integer().to_i32().filter(|exponent| exponent.abs() <= 64)?;
-        let ends = [&self.low, &self.high].map(|end| {
-            (0..exponent.abs()).fold(Self::whole(1), |product, _| product.times(&Self::point(end)))
-        });
-        let mut value = Self { low: (&ends[0].low).min(&ends[1].low).clone(), high: (&ends[0].high).max(&ends[1].high).clone() };
+        let ends = [&self.low, &self.high]
+            .map(|end| (0..exponent.abs()).fold(Self::whole(1), |product, _| product.times(&Self::point(end))));
+        let mut value =
+            Self { low: (&ends[0].low).min(&ends[1].low).clone(), high: (&ends[0].high).max(&ends[1].high).clone() };
         if self.low.is_negative() && self.high.is_positive() {
             value.low = value.low.min(BigInt::zero());
         }
@@ -261,7 +273,9 @@ fn log(x: &Interval) -> Option<Interval> {
     }
     let end = |end: &BigInt| {
         let mut shift = end.bits() as i64 - i64::from(BITS);
-        if Rational::new(end.clone(), BigInt::one()) * power(2, -shift - i64::from(BITS)) < Rational::new(3.into(), 4.into()) {
+        if Rational::new(end.clone(), BigInt::one()) * power(2, -shift - i64::from(BITS))
+            < Rational::new(3.into(), 4.into())
+        {
             shift -= 1;
         }
         let mantissa = Rational::from_integer(end.clone()) * power(2, -shift - i64::from(BITS));

@@ -32,7 +32,8 @@ pub(super) fn values<N: Abstract>(net: &Net, x: Vec<N>) -> Option<Vec<Array<N>>>
         let value = if id == net.input {
             Array { shape: node.shape.clone(), values: x.clone() }
         } else {
-            let parents: Vec<&Array<N>> = node.parents.iter().map(|parent| values.get(*parent)).collect::<Option<_>>()?;
+            let parents: Vec<&Array<N>> =
+                node.parents.iter().map(|parent| values.get(*parent)).collect::<Option<_>>()?;
             value(node, &parents)?
         };
         if value.shape != node.shape || value.values.len() != node.shape.iter().product::<usize>() {
@@ -64,7 +65,9 @@ fn value<N: Abstract>(node: &Node, parents: &[&Array<N>]) -> Option<Array<N>> {
         "selu" => each(&|x| Some(elu(x, &number("alpha")?)?.times(&number("gamma")?))),
         "prelu" => {
             let (axis, slope) = (node.number("channel_axis")?, meaning::numbers::<N>(node.field("slope")?));
-            Array::from_fn(&parents.first()?.shape, |at| Some(bent(parents.first()?.at(at), slope.at(&at[axis..=axis]))))
+            Array::from_fn(&parents.first()?.shape, |at| {
+                Some(bent(parents.first()?.at(at), slope.at(&at[axis..=axis])))
+            })
         }
         "safe_log" => {
             let epsilon = parents.get(1)?.values.first()?;
@@ -133,7 +136,8 @@ impl Abstract for Blank {
 /// Whether every node has the shape that its operator gives it.
 pub(super) fn well_shaped(net: &Net) -> bool {
     let width = net.nodes[net.input].shape.iter().product();
-    net.nodes.iter().all(|node| node.shape.iter().all(|extent| *extent > 0)) && values(net, vec![Blank; width]).is_some()
+    net.nodes.iter().all(|node| node.shape.iter().all(|extent| *extent > 0))
+        && values(net, vec![Blank; width]).is_some()
 }
 
 /// How a value moves when the inputs rise.

@@ -154,7 +154,11 @@ impl End for f64 {
 
     fn near_times(&self, other: &Self) -> (Self, Self) {
         let product = kept(self * other);
-        (product, self.mul_add(*other, -product).abs() + if product.abs() < TINY && *self != 0.0 && *other != 0.0 { 5e-324 } else { 0.0 })
+        (
+            product,
+            self.mul_add(*other, -product).abs()
+                + if product.abs() < TINY && *self != 0.0 && *other != 0.0 { 5e-324 } else { 0.0 },
+        )
     }
 
     fn inverse(least: &Self, most: &Self) -> (Self, Self) {
@@ -206,7 +210,9 @@ fn function(name: &str, least: f64, most: f64) -> Option<Function> {
         "sigmoid" => (sigmoid, |x| sigmoid(x) * (1.0 - sigmoid(x)), 0.1),
         "softplus" => (|x| x.max(0.0) + (-x.abs()).exp().ln_1p(), sigmoid, 0.26),
         "erf" => (erf, |x| std::f64::consts::FRAC_2_SQRT_PI * (-x * x).exp(), 0.98),
-        "inv" if least > 0.0 || most < 0.0 => (f64::recip, |x| -1.0 / (x * x), 2.02 / least.abs().min(most.abs()).powi(3)),
+        "inv" if least > 0.0 || most < 0.0 => {
+            (f64::recip, |x| -1.0 / (x * x), 2.02 / least.abs().min(most.abs()).powi(3))
+        }
         _ => return None,
     })
 }
@@ -224,7 +230,14 @@ fn bent(name: &str, least: f64, most: f64) -> Option<Bent<f64>> {
     Some(Bent { slope, below, above, least: lowest, most: highest })
 }
 
-fn between(f: fn(f64) -> f64, derivative: fn(f64) -> f64, second: f64, slope: f64, least: f64, most: f64) -> Option<(f64, f64)> {
+fn between(
+    f: fn(f64) -> f64,
+    derivative: fn(f64) -> f64,
+    second: f64,
+    slope: f64,
+    least: f64,
+    most: f64,
+) -> Option<(f64, f64)> {
     const PIECES: usize = 24;
     let place = |j: usize| if j == PIECES { most } else { least + (most - least) * (j as f64 / PIECES as f64) };
     let value = |x: f64| {
@@ -374,7 +387,13 @@ impl<E: End> Form<E> {
         let high = self.scaled(&slope).1.shifted(if a > b { &a } else { &b }, true);
         let [a, b] = [l, u].map(|end| (end.times(end, false), end.times(end, true)));
         let most = if a.1 > b.1 { a.1 } else { b.1 };
-        let least = if *l <= E::zero() && *u >= E::zero() { E::zero() } else if a.0 < b.0 { a.0 } else { b.0 };
+        let least = if *l <= E::zero() && *u >= E::zero() {
+            E::zero()
+        } else if a.0 < b.0 {
+            a.0
+        } else {
+            b.0
+        };
         Self::new(low, high, Some((least, most)))
     }
 
@@ -489,11 +508,7 @@ impl<E: End> Number for Form<E> {
 
     fn power(&self, exponent: &Self) -> Option<Self> {
         let exponent = exponent.number()?.exact();
-        if exponent == whole(2) {
-            Some(self.square())
-        } else {
-            exponent.is_one().then(|| self.clone())
-        }
+        if exponent == whole(2) { Some(self.square()) } else { exponent.is_one().then(|| self.clone()) }
     }
 
     fn greater(self, other: Self) -> Self {

@@ -3,14 +3,16 @@
 mod enclose;
 mod kinds;
 mod line;
+mod near;
 mod prove;
 mod sample;
 mod weaker;
 
 pub(crate) use prove::Effort;
 
+use crate::number::Rational;
 use crate::random::Random;
-use crate::statement::{Body, Statement};
+use crate::statement::{Body, Problem, Statement};
 
 /// What is known of the claim of an accepted mutant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -19,6 +21,8 @@ pub(crate) enum Standing {
     Same,
     /// It follows from that claim by comparing the exact numbers that both state.
     Follows,
+    /// It is so near to that claim that the room which that has suffices.
+    Near,
     /// It was proved or evaluated anew by other means.
     Proved,
     /// No proof was found, and no point that contradicts it.
@@ -28,23 +32,36 @@ pub(crate) enum Standing {
 }
 
 /// What is known of a claim whose original is true.
-pub(crate) fn standing(claim: &Statement, original: &Statement, effort: Effort, random: &mut Random) -> Standing {
+pub(crate) fn standing(
+    claim: &Statement,
+    original: &Statement,
+    margin: Option<&Rational>,
+    effort: Effort,
+    random: &mut Random,
+) -> Standing {
     if claim.claim == original.claim {
         return Standing::Same;
     }
     if weaker::follows(&claim.body, &original.body) {
         return Standing::Follows;
     }
+    if let (Body::Problem(claim), Body::Problem(original), Some(margin)) = (&claim.body, &original.body, margin)
+        && near::follows(claim, original, margin)
+    {
+        return Standing::Near;
+    }
     if shown(&claim.body, effort) {
         return Standing::Proved;
     }
     match &claim.body {
-        Body::Problem(problem) if problem.point.is_none() => match sample::violation(problem, 300, random) {
-            Some(_) => Standing::False,
-            None => Standing::Sampled,
-        },
+        Body::Problem(problem) if contradicted(problem, random) => Standing::False,
         _ => Standing::Sampled,
     }
+}
+
+/// Whether a point is met that contradicts a claim about all points.
+pub(crate) fn contradicted(problem: &Problem, random: &mut Random) -> bool {
+    problem.point.is_none() && sample::violation(problem, 300, random).is_some()
 }
 
 /// Whether a claim is proved here from nothing.

@@ -17,8 +17,32 @@ pub(crate) struct Effort {
 
 /// Operators whose values are rational where their arguments are, apart from those that divide by what depends on the input.
 const RATIONAL: [&str; 26] = [
-    "input", "const", "add", "sub", "add_n", "max_n", "min_n", "max_elem", "min_elem", "mul_elem", "detach", "relu", "abs", "neg", "leaky_relu",
-    "prelu", "clip", "linear", "matmul", "conv", "flatten", "reshape", "max_pool", "avg_pool", "sum", "concat",
+    "input",
+    "const",
+    "add",
+    "sub",
+    "add_n",
+    "max_n",
+    "min_n",
+    "max_elem",
+    "min_elem",
+    "mul_elem",
+    "detach",
+    "relu",
+    "abs",
+    "neg",
+    "leaky_relu",
+    "prelu",
+    "clip",
+    "linear",
+    "matmul",
+    "conv",
+    "flatten",
+    "reshape",
+    "max_pool",
+    "avg_pool",
+    "sum",
+    "concat",
 ];
 
 /// Whether no point of the region, on all of which the network is defined, lies in the set; `false` if that is not shown.
@@ -26,7 +50,10 @@ pub(super) fn avoids(problem: &Problem, effort: Effort) -> bool {
     let size: usize = problem.net.nodes.iter().map(|node| node.shape.iter().product::<usize>()).sum();
     let rational = problem.net.nodes.iter().all(|node| RATIONAL.contains(&node.kind)) && size <= 40;
     lost();
-    (rational && cut::<Rational>(problem, Effort { boxes: effort.boxes.min(200) })) || cut::<f64>(problem, effort)
+    // Cutting boxes of many coordinates leads nowhere.
+    let boxes = if problem.region.ends.len() > 16 { 1 } else { effort.boxes };
+    (rational && cut::<Rational>(problem, Effort { boxes: effort.boxes.min(200) }))
+        || cut::<f64>(problem, Effort { boxes })
 }
 
 /// A box, and the disjuncts that are open on it.
@@ -53,7 +80,9 @@ fn cut<E: End>(problem: &Problem, effort: Effort) -> bool {
         if open.is_empty() {
             continue;
         }
-        let widest = (0..cell.ends.len()).filter(|place| cell.ends[*place].0 < cell.ends[*place].1).max_by(|a, b| weights[*a].total_cmp(&weights[*b]));
+        let widest = (0..cell.ends.len())
+            .filter(|place| cell.ends[*place].0 < cell.ends[*place].1)
+            .max_by(|a, b| weights[*a].total_cmp(&weights[*b]));
         let Some(place) = widest else { return false };
         let (low, high) = &cell.ends[place];
         let middle = (low + high) / whole(2);
@@ -69,7 +98,13 @@ fn cut<E: End>(problem: &Problem, effort: Effort) -> bool {
 /// Whether a box has no point of a ball.
 fn apart(ends: &[(Rational, Rational)], ball: &Ball) -> bool {
     let gap = |((low, high), center): (&(Rational, Rational), &Rational)| {
-        if center < low { low - center } else if center > high { center - high } else { whole(0) }
+        if center < low {
+            low - center
+        } else if center > high {
+            center - high
+        } else {
+            whole(0)
+        }
     };
     let gaps = ends.iter().zip(&ball.center).map(gap);
     if ball.euclid {
@@ -85,8 +120,10 @@ fn look<E: End>(problem: &Problem, cell: &Cell) -> (Vec<usize>, Vec<f64>) {
     let wide = |(whole, own): (&(Rational, Rational), &(Rational, Rational))| {
         crate::number::near(&(&own.1 - &own.0)) / crate::number::near(&(&whole.1 - &whole.0)).max(1e-300)
     };
-    let mut weights: Vec<f64> = problem.region.ends.iter().zip(&cell.ends).map(wide).map(|width| width * 1e-3).collect();
-    let x: Vec<Form<E>> = cell.ends.iter().enumerate().map(|(place, (low, high))| Form::input(low, high, place, n)).collect();
+    let mut weights: Vec<f64> =
+        problem.region.ends.iter().zip(&cell.ends).map(wide).map(|width| width * 1e-3).collect();
+    let x: Vec<Form<E>> =
+        cell.ends.iter().enumerate().map(|(place, (low, high))| Form::input(low, high, place, n)).collect();
     let Some(y) = outputs(&problem.net, &problem.about, x.clone()) else {
         weights.iter_mut().for_each(|weight| *weight *= 1e3);
         return (cell.open.clone(), weights);
@@ -96,7 +133,8 @@ fn look<E: End>(problem: &Problem, cell: &Cell) -> (Vec<usize>, Vec<f64>) {
     for disjunct in &cell.open {
         let rows = &problem.disjuncts[*disjunct];
         let forms: Vec<Form<E>> = rows.iter().map(|row| line(row, &x, &y)).collect();
-        let mut lows: Vec<(Line<E>, bool)> = forms.iter().zip(rows).map(|(form, row)| (form.low.clone(), row.strict)).collect();
+        let mut lows: Vec<(Line<E>, bool)> =
+            forms.iter().zip(rows).map(|(form, row)| (form.low.clone(), row.strict)).collect();
         lows.extend(constraints.iter().map(|low| (low.clone(), false)));
         if !refuted(problem, cell, &lows) {
             open.push(*disjunct);
@@ -115,7 +153,10 @@ fn outputs<E: End>(net: &Net, about: &[usize], x: Vec<Form<E>>) -> Option<Vec<Fo
 
 /// The left side of a row less its bound.
 fn line<E: End>(row: &Row, x: &[Form<E>], y: &[Form<E>]) -> Form<E> {
-    let terms = row.terms.iter().map(|((output, index), c)| Form::ratio(c).times(if *output { &y[*index] } else { &x[*index] }));
+    let terms = row
+        .terms
+        .iter()
+        .map(|((output, index), c)| Form::ratio(c).times(if *output { &y[*index] } else { &x[*index] }));
     terms.fold(Form::ratio(&-&row.bound), |sum, term| sum.plus(&term))
 }
 
@@ -124,7 +165,8 @@ fn line<E: End>(row: &Row, x: &[Form<E>], y: &[Form<E>]) -> Form<E> {
 fn refuted<E: End>(problem: &Problem, cell: &Cell, lows: &[(Line<E>, bool)]) -> bool {
     let above = |line: &Line<E>, strict: bool| {
         let good = |least: &E| *least > E::zero() || (strict && *least >= E::zero());
-        good(&line.least()) || problem.region.ball.as_ref().is_some_and(|ball| good(&E::of(&over_ball(line, cell, ball), false)))
+        good(&line.least())
+            || problem.region.ball.as_ref().is_some_and(|ball| good(&E::of(&over_ball(line, cell, ball), false)))
     };
     if lows.iter().any(|(line, strict)| above(line, *strict)) {
         return true;
@@ -134,7 +176,8 @@ fn refuted<E: End>(problem: &Problem, cell: &Cell, lows: &[(Line<E>, bool)]) -> 
     lows.iter().enumerate().any(|(i, (first, strict))| {
         lows.iter().enumerate().filter(|(j, _)| *j != i).any(|(_, (second, _))| {
             let pairs = first.c.iter().zip(&second.c);
-            let opposed = pairs.filter(|(a, b)| (**a > E::zero() && **b < E::zero()) || (**a < E::zero() && **b > E::zero()));
+            let opposed =
+                pairs.filter(|(a, b)| (**a > E::zero() && **b < E::zero()) || (**a < E::zero() && **b > E::zero()));
             let ratios: Vec<E> = opposed.map(|(a, b)| E::vanishing(a, b)).collect();
             // Of many, a few will do.
             let step = ratios.len().div_ceil(12).max(1);

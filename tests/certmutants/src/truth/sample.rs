@@ -45,7 +45,9 @@ impl Region {
 impl Row {
     /// The left side at a point.
     fn side<N: Number>(&self, x: &[N], y: &[N]) -> N {
-        let term = |((output, index), c): &((bool, usize), Rational)| N::ratio(c).times(if *output { &y[*index] } else { &x[*index] });
+        let term = |((output, index), c): &((bool, usize), Rational)| {
+            N::ratio(c).times(if *output { &y[*index] } else { &x[*index] })
+        };
         self.terms.iter().fold(N::zero(), |sum, each| sum.plus(&term(each)))
     }
 }
@@ -59,7 +61,9 @@ pub(super) fn violation(problem: &Problem, tries: usize, random: &mut Random) ->
 /// A corner, or a point with coordinates at ends, in the middle and between.
 fn point(region: &Region, random: &mut Random) -> Vec<Rational> {
     let steps = [1, 2, 3, 64][random.below(4)];
-    let between = |(low, high): &(Rational, Rational), place: usize| low + (high - low) * Rational::new(place.into(), steps.into());
+    let between = |(low, high): &(Rational, Rational), place: usize| {
+        low + (high - low) * Rational::new(place.into(), steps.into())
+    };
     let x: Vec<Rational> = region.ends.iter().map(|ends| between(ends, random.below(steps + 1))).collect();
     match &region.ball {
         // Drawn to the centre until it is inside.

@@ -7,7 +7,9 @@ use num_traits::{One, Signed, Zero};
 /// Whether a claim follows from one that is true.
 pub(super) fn follows(claim: &Body, from: &Body) -> bool {
     match (claim, from) {
-        (Body::Shaped(claim), Body::Shaped(from)) | (Body::Monotone(claim), Body::Monotone(from)) => same_meaning(claim, from),
+        (Body::Shaped(claim), Body::Shaped(from)) | (Body::Monotone(claim), Body::Monotone(from)) => {
+            same_meaning(claim, from)
+        }
         (Body::Problem(claim), Body::Problem(from)) => problem(claim, from),
         (Body::Enclosure(claim), Body::Enclosure(from)) => enclosure(claim, from),
         _ => false,
@@ -26,7 +28,8 @@ fn problem(claim: &Problem, from: &Problem) -> bool {
 fn rows_of_same_nodes(claim: &Problem, from: &Problem) -> bool {
     let own = coordinates(claim);
     let other = coordinates(from);
-    let renamed = |rows: &[Row], names: &[(usize, usize)]| -> Vec<Named> { rows.iter().map(|row| named(row, names)).collect() };
+    let renamed =
+        |rows: &[Row], names: &[(usize, usize)]| -> Vec<Named> { rows.iter().map(|row| named(row, names)).collect() };
     let known: Vec<Vec<Named>> = from.disjuncts.iter().map(|rows| renamed(rows, &other)).collect();
     claim.disjuncts.iter().all(|rows| {
         let rows = renamed(rows, &own);
@@ -92,7 +95,12 @@ fn region(inner: &Region, outer: &Region) -> bool {
 fn enclosure(claim: &Enclosure, from: &Enclosure) -> bool {
     let node = |(a, b): (&crate::statement::Operation, &crate::statement::Operation)| {
         let numbers = match a.name.as_str() {
-            "interval" => a.numbers.len() == 2 && b.numbers.len() == 2 && b.numbers[0] <= a.numbers[0] && a.numbers[1] <= b.numbers[1],
+            "interval" => {
+                a.numbers.len() == 2
+                    && b.numbers.len() == 2
+                    && b.numbers[0] <= a.numbers[0]
+                    && a.numbers[1] <= b.numbers[1]
+            }
             _ => a.numbers == b.numbers,
         };
         a.name == b.name && a.arguments == b.arguments && numbers
