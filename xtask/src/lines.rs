@@ -16,7 +16,7 @@ const PARTS: &[(&str, &[&str], usize)] = &[
     ("graph language", &["graph/src"], 3400),
 ];
 /// The most lines of the whole kernel.
-const KERNEL: usize = 17_000;
+const KERNEL: usize = 16_400;
 
 /// Counts, and compares with the caps.
 ///

@@ -147,7 +147,7 @@ impl Claim {
     pub(super) fn bundle(&self, certificate: String, hints: Option<Vec<u8>>) -> BTreeMap<String, Vec<u8>> {
         let graph = self.net.document(true);
         let read = Graph::read(&graph, None, &limits());
-        let read = read.unwrap_or_else(|rejection| panic!("{rejection}: {}", String::from_utf8_lossy(&graph)));
+        let read = read.unwrap_or_else(|rejection| panic!("{rejection:?}: {}", String::from_utf8_lossy(&graph)));
         let digests = Digests::of(&read, &self.property.clone().into()).by_role();
         let digests: Vec<String> = digests.iter().map(|(role, hex)| format!("\"{}\":\"{hex}\"", role.name())).collect();
         let mut files = BTreeMap::from([
