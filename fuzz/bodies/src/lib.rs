@@ -1,4 +1,4 @@
-//! What the fuzz targets in `fuzz/targets` run. Each is a function of bytes that panics where something is wrong; the tests of this crate run
+//! What the fuzz targets in `fuzz/fuzz_targets` run. Each is a function of bytes that panics where something is wrong; the tests of this crate run
 //! all of them on the corpora in `fuzz/corpus`, and those that make up their own inputs on some thousand seeds.
 
 mod arith;
@@ -41,7 +41,9 @@ const fn generates(name: &'static str, body: fn(&[u8])) -> Target {
 pub const TARGETS: &[Target] = &[
     generates("soundness", soundness::leaves),
     generates("soundness_bound", soundness::bound),
+    generates("soundness_nodes", soundness::nodes),
     generates("soundness_enclosure", soundness::enclosure),
+    generates("soundness_monotone", soundness::monotone),
     generates("lowering", lowering::body),
     generates("arith", arith::body),
     generates("func", func::body),
@@ -73,6 +75,15 @@ impl Target {
     pub fn run(&self, data: &[u8]) {
         (self.body)(data);
         tally::count(self.name, "runs");
+    }
+
+    /// Runs a target that makes up its own inputs on bytes that this number seeds.
+    ///
+    /// # Panics
+    /// Where something is wrong, or the target reads what it is given.
+    pub fn seed(&self, seed: u64) {
+        assert!(self.generates, "{} wants an input", self.name);
+        self.run(&source::seeded(seed));
     }
 }
 

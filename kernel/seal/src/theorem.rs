@@ -91,7 +91,7 @@ pub enum Subject {
     /// A graph, a region and an unsafe set, or the bounds outside which it lies.
     Problem {
         /// The digests of all four.
-        digests: Digests,
+        digests: Box<Digests>,
         /// The shapes of the network's input and outputs.
         interface: Vec<Vec<usize>>,
         /// The ids of the outputs, or of the nodes that are bounded.
@@ -150,7 +150,7 @@ impl Theorem {
             return Err(Reason::Internal("a judgement that is not the claim").into());
         }
         // Computed from these documents when they were put together; they cannot have changed since.
-        let digests = documents.digests().clone();
+        let digests = Box::new(documents.digests().clone());
         let bytes = [digests.graph.bytes(), digests.payload.bytes(), digests.input.bytes(), digests.output.bytes()];
         let claim = digest::claim_digest(kind, proposition.name(), &bytes);
         let disjuncts = problem.property().disjuncts.len();

@@ -22,7 +22,7 @@ fn borrowed(files: &Owned) -> Files<'_> {
 
 /// Line and report, without the counts of the tiers if the tiers differ.
 fn told(verdict: &Verdict) -> (String, String) {
-    (verdict.line(), Report::of(&verdict).json())
+    (verdict.line(), Report::of(verdict).json())
 }
 
 /// Checks the parts between `cuts`, and joins them in another order; the rejection of the first entry counts.
