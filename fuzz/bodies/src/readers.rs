@@ -235,7 +235,7 @@ fn digests(files: &BTreeMap<String, Vec<u8>>) -> Option<Vec<(&'static str, Strin
     Some(digests.by_role().into_iter().map(|(role, hex)| (role.name(), hex)).collect())
 }
 
-/// Files as one input of [`bundle`].
+/// Files as one input of the target `bundle`.
 #[must_use]
 pub fn packed(files: &BTreeMap<String, Vec<u8>>) -> Vec<u8> {
     files.iter().flat_map(|(name, bytes)| [MARK.as_bytes(), name.as_bytes(), b"\n", bytes].concat()).collect()
