@@ -105,16 +105,16 @@ impl Display for Words<'_, Reason> {
 impl Words<'_, Reason> {
     fn property(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self.0 {
-            Reason::PropertySyntax(what) => write!(f, "not VNN-LIB 1.0: {what}"),
+            Reason::PropertySyntax(what) => write!(f, "not VNN-LIB: {what}"),
             Reason::PropertyUnsupported(what) => write!(
                 f,
-                "`{}` is outside the linear fragment of VNN-LIB that is read (declare-const, assert, and, or, <=, >=, <, >, =, +, -, * with constants)",
+                "`{}` is outside the linear fragment of VNN-LIB that is read (declare-const, or declare-network in version 2.0; assert, and, or, <=, >=, <, >, = or in 2.0 == and !=, +, -, * with constants)",
                 Shown(what)
             ),
             Reason::PropertyVariable(what) => {
                 write!(
                     f,
-                    "variable: {}; variables are X_0, X_1, … and Y_0, Y_1, …, each declared once and in order",
+                    "variable: {}; variables are X_0, X_1, … and Y_0, Y_1, …, each declared once and in order, or in VNN-LIB 2.0 the elements of declared tensors",
                     Shown(what)
                 )
             }
@@ -262,12 +262,16 @@ impl Words<'_, Reason> {
                     "value {node} of the lowered network is not shown to be nondecreasing in every input, at coordinate {coordinate}"
                 )
             }
-            Reason::Limit { name, limit } => {
-                write!(
-                    f,
-                    "the budget `{name}` of {limit} is exceeded; the document may be good, raise the limit to read it"
-                )
-            }
+            // These two the caller sets; those of the kernel no option of the command line raises.
+            Reason::Limit { name: name @ ("memory" | "time"), limit } => write!(
+                f,
+                "the budget `{name}` of {limit} is exceeded, so nothing is decided: the document may be good; allow more with --max-{name}"
+            ),
+            Reason::Limit { name, limit } => write!(
+                f,
+                "the budget `{name}` of {limit} is exceeded, so nothing is decided: the document may be good, but no larger one is read \
+                 (schemas/SPEC.md, section 8)"
+            ),
             Reason::Internal(what) => write!(f, "internal error, please report it: broken assumption: {what}"),
             _ => write!(f, "{}", self.0.code()),
         }

@@ -71,3 +71,12 @@ fn text_from_documents_is_escaped_and_shortened() {
     assert!(!text.contains(['\u{1b}', '\u{202e}', '\r']));
     assert!(text.len() < 2000, "{}", text.len());
 }
+
+/// The command line has an option for two budgets, and for no other.
+#[test]
+fn a_budget_names_an_option_only_where_there_is_one() {
+    let said = |name| Words(&Reason::Limit { name, limit: 5 }).to_string();
+    assert!(said("time").ends_with("allow more with --max-time"), "{}", said("time"));
+    assert!(said("memory").ends_with("allow more with --max-memory"), "{}", said("memory"));
+    assert!(!said("nodes").contains("--") && said("nodes").contains("the budget `nodes` of 5"), "{}", said("nodes"));
+}

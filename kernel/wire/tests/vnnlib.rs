@@ -383,6 +383,9 @@ fn what_the_second_version_means_otherwise_is_refused() {
     assert_eq!(code(&format!("{HEAD} (vnnlib-version <2.0>)")).0, "property.unsupported");
     assert_eq!(code(&format!("{NETWORK} (declare-const X_0 Real)")).0, "property.unsupported");
     assert_eq!(code(&format!("{NETWORK} {}", &NETWORK[22..])).0, "property.unsupported");
+    // `=` is no comparison there, and is named as it is written.
+    let equals = parse(format!("{NETWORK} (assert (= Y[0] 1))").as_bytes(), &Limits::default()).unwrap_err();
+    assert_eq!(equals.first().reason, Reason::PropertyUnsupported("=".to_owned()));
     // Without the version the brackets are no part of a name.
     assert_eq!(code(&format!("{HEAD} (assert (<= Y_0[0] 1))")).0, "property.variable");
     assert_eq!(code(&format!("{HEAD} (assert (== Y_0 1))")).0, "property.unsupported");

@@ -157,4 +157,6 @@ fn what_lies_outside_is_told_in_every_report() {
     assert!(text.contains("where 2 linear constraints hold") && text.contains("assumed   nonempty-region: "), "{text}");
     let whole = bundle(REGIONS[0].0, &document(0, (0, 0, true), 0, -(1 << 45)), &BTreeMap::new(), 10);
     assert!(!Report::of(&support::check(&whole)).text().contains("nonempty-region"));
+    // No file of a property says what values inside should be, so none can be given.
+    assert!(text.contains("assumed   property: ") && !text.contains("--property"), "{text}");
 }
