@@ -4,6 +4,7 @@
 mod bench;
 mod code_lines;
 mod coverage;
+mod fuzz;
 mod inari;
 mod licences;
 mod lines;
@@ -32,6 +33,9 @@ usage: cargo xtask test [STAGE]
        cargo xtask mutants [--area rules|rest] [--seed N] [--sample K] [--list] [--missed]
                             try a seeded sample of cargo-mutants' changes to the kernel (docs/testing.md); --missed tries those again
                             that no test caught
+       cargo xtask fuzz [--seconds N] [--runs N] [--target NAME] [--jobs N] [--asan]
+                            run the targets of fuzz/ under libFuzzer, each for N seconds (20) or N executions, as many at a time as
+                            there are jobs (1); --asan with AddressSanitizer (docs/testing.md)
        cargo xtask bench [--quick] [--only NAME] [--pairs N] [--python P] [--json OUT]
                             measure how fast is checked (bench/, docs/numbers.md); --quick takes less than 40 seconds
        cargo xtask bounds PATH [--python P] [--exact] [--only NAME]
@@ -53,6 +57,7 @@ fn main() -> ExitCode {
         ["planted"] => planted::run(&root, ""),
         ["planted", name] => planted::run(&root, name),
         ["mutants", arguments @ ..] => mutants::run(&root, arguments),
+        ["fuzz", arguments @ ..] => fuzz::run(&root, arguments),
         ["bench", arguments @ ..] => bench::run(&root, arguments),
         ["bounds", checkout, arguments @ ..] => bench::bounds(&root, checkout, arguments),
         ["live-abcrown", checkout] => live::run(&root, checkout, "python3"),
@@ -98,6 +103,7 @@ fn test(root: &Path, name: &str) -> ExitCode {
         Stage::check("members", 1.0, || members::all_are_known(root)),
     ];
     stages.extend(members::MEMBERS.iter().map(|member| member.stage(root)));
+    stages.push(fuzz::stage(root));
     stages.push(inari::stage(root));
     stages.extend([python::stage(root), python::torch_stage(root)]);
     stages.retain(|stage| stage.name.contains(name));

@@ -10,7 +10,7 @@ fn main() {
     let number = |text: &String| text.parse::<u64>().unwrap_or_else(|_| panic!("{text} is no number"));
     let (first, count) = (number(first), number(count));
     for seed in first..first + count {
-        target.run(&seed.to_le_bytes());
+        target.seed(seed);
         if (seed + 1 - first).is_multiple_of(100_000) {
             eprintln!("to seed {seed}: {}", line(target.name));
         }

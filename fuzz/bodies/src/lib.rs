@@ -1,4 +1,4 @@
-//! What the fuzz targets in `fuzz/targets` run. Each is a function of bytes that panics where something is wrong; the tests of this crate run
+//! What the fuzz targets in `fuzz/fuzz_targets` run. Each is a function of bytes that panics where something is wrong; the tests of this crate run
 //! all of them on the corpora in `fuzz/corpus`, and those that make up their own inputs on some thousand seeds.
 
 mod arith;
@@ -73,6 +73,15 @@ impl Target {
     pub fn run(&self, data: &[u8]) {
         (self.body)(data);
         tally::count(self.name, "runs");
+    }
+
+    /// Runs a target that makes up its own inputs on bytes that this number seeds.
+    ///
+    /// # Panics
+    /// Where something is wrong, or the target reads what it is given.
+    pub fn seed(&self, seed: u64) {
+        assert!(self.generates, "{} wants an input", self.name);
+        self.run(&source::seeded(seed));
     }
 }
 

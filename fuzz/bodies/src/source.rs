@@ -6,6 +6,17 @@ use certkern_core::num::Rational;
 /// Bytes that go on when those of the input are used up: even a short input makes something whole.
 const TAIL: usize = 1 << 12;
 
+/// Bytes that differ from each other and from seed to seed in every place: the first steps of SplitMix64.
+pub(crate) fn seeded(seed: u64) -> Vec<u8> {
+    let word = |step: u64| {
+        let z = seed.wrapping_mul(4).wrapping_add(step).wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    };
+    (0..4).flat_map(|step| word(step).to_le_bytes()).collect()
+}
+
 /// The bytes of an input, and what a generator seeded by them adds.
 pub(crate) fn extended(data: &[u8]) -> Vec<u8> {
     let seed = data

@@ -223,9 +223,9 @@ fn network(u: &mut Choices<'_>, x: &[Rational]) -> Net {
     ];
     let values = x.iter().map(f64::ratio).collect();
     let mut world = World::new(Array { shape: vec![x.len()], values });
-    let palette = match u.below(64) {
+    let palette = match u.below(192) {
         0 => &CURVED[..],
-        1..=3 => &LINEAR,
+        1..=12 => &LINEAR,
         _ => &PLAIN,
     };
     world.of_kind(u, "linear");

@@ -25,7 +25,10 @@ const GENERATES: &[&str] = &["arith", "func", "lowering", "soundness", "soundnes
 
 /// How to run the targets.
 struct Options {
+    /// For each target; 0 is no bound.
     seconds: u64,
+    /// Executions for each target; 0 is no bound.
+    runs: u64,
     only: Option<String>,
     jobs: usize,
     asan: bool,
@@ -40,7 +43,7 @@ pub(crate) fn stage(root: &Path) -> Stage<'_> {
         }
         let jobs = thread::available_parallelism().map_or(1, usize::from);
         let passed = targets(root).map_or(0, |targets| targets.len());
-        match all(root, &Options { seconds: SECONDS, only: None, jobs, asan: false }) {
+        match all(root, &Options { seconds: SECONDS, runs: 0, only: None, jobs, asan: false }) {
             Ok(said) => {
                 println!("{said}");
                 Outcome { passed, ..Outcome::default() }
@@ -56,18 +59,23 @@ pub(crate) fn stage(root: &Path) -> Stage<'_> {
 /// # Errors
 /// If the targets cannot be built, or one of them found something.
 pub(crate) fn run(root: &Path, arguments: &[&str]) -> Result<String, String> {
-    let mut options = Options { seconds: SECONDS, only: None, jobs: 1, asan: false };
+    let mut options = Options { seconds: SECONDS, runs: 0, only: None, jobs: 1, asan: false };
+    let mut timed = false;
     let mut rest = arguments.iter();
     while let Some(argument) = rest.next() {
         let mut value = || rest.next().ok_or_else(|| format!("{argument} wants a value"));
         let number = |text: &str| text.parse::<u64>().map_err(|_| format!("{argument} wants a number, not {text}"));
         match *argument {
-            "--seconds" => options.seconds = number(value()?)?,
+            "--seconds" => (options.seconds, timed) = (number(value()?)?, true),
+            "--runs" => options.runs = number(value()?)?,
             "--jobs" => options.jobs = usize::try_from(number(value()?)?).unwrap_or(1).max(1),
             "--target" => options.only = Some((*value()?).to_owned()),
             "--asan" => options.asan = true,
             other => return Err(format!("{other}? What it takes says `cargo xtask`")),
         }
+    }
+    if options.runs > 0 && !timed {
+        options.seconds = 0;
     }
     all(root, &options)
 }
@@ -97,7 +105,7 @@ fn all(root: &Path, options: &Options) -> Result<String, String> {
         for _ in 0..options.jobs.min(names.len()) {
             scope.spawn(|| {
                 while let Some(name) = next() {
-                    let run = one(root, &programs, name, options.seconds);
+                    let run = one(root, &programs, name, options);
                     println!("{}", run.as_ref().map_or_else(|fault| format!("{name}: {fault}"), |row| row.clone()));
                     if let Ok(mut finished) = finished.lock() {
                         finished.push(run);
@@ -150,7 +158,7 @@ fn host() -> Result<String, String> {
 }
 
 /// Runs a target: what it came to, or what it found.
-fn one(root: &Path, programs: &Path, name: &str, seconds: u64) -> Result<String, String> {
+fn one(root: &Path, programs: &Path, name: &str, options: &Options) -> Result<String, String> {
     let home = root.join("target/fuzz-runs").join(name);
     let grown = home.join("corpus");
     let failed = |path: &Path, error: std::io::Error| format!("{}: {error}", path.display());
@@ -158,7 +166,10 @@ fn one(root: &Path, programs: &Path, name: &str, seconds: u64) -> Result<String,
     let log = home.join("log");
     let file = fs::File::create(&log).map_err(|error| failed(&log, error))?;
     let mut command = Command::new(programs.join(name));
-    command.arg(format!("-max_total_time={seconds}")).arg(format!("-artifact_prefix={}/", home.display()));
+    command.arg(format!("-max_total_time={}", options.seconds)).arg(format!("-artifact_prefix={}/", home.display()));
+    if options.runs > 0 {
+        command.arg(format!("-runs={}", options.runs));
+    }
     command.args(["-timeout=60", "-rss_limit_mb=2048", "-print_final_stats=1"]);
     if GENERATES.contains(&name) {
         command.args(["-max_len=64", "-len_control=0", "-entropic=0", "-reduce_inputs=0"]);
