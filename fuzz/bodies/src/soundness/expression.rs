@@ -1,6 +1,6 @@
 //! Kind `enclosure`: expressions, balls for their values, and numbers of the intervals at which the values are known.
 
-use super::claim::list;
+use super::statement::list;
 use crate::limits;
 use crate::meaning::Number;
 use crate::source::{Choices, extended};
