@@ -16,7 +16,7 @@ const PARTS: &[(&str, &[&str], usize)] = &[
     ("graph language", &["graph/src"], 3400),
 ];
 /// The most lines of the whole kernel.
-const KERNEL: usize = 17_000;
+const KERNEL: usize = 16_400;
 
 /// Counts, and compares with the caps.
 ///
@@ -33,7 +33,8 @@ pub(crate) fn check(root: &Path) -> Result<String, String> {
             continue;
         }
         let mut lines = 0;
-        for (path, count) in weigh(&source)? {
+        for (path, code) in weigh(&source)? {
+            let count = code.len();
             lines += count;
             let inside =
                 |(_, paths, _): &(&str, &[&str], usize)| paths.iter().any(|own| path.starts_with(kernel.join(own)));

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 /// A member, and what its tests must come to.
 pub(crate) struct Member {
-    name: &'static str,
+    pub(crate) name: &'static str,
     /// The least number of tests that must have passed. A lower number means that tests got lost.
     least: usize,
     /// Minutes that building and running them may take.
@@ -16,10 +16,11 @@ pub(crate) struct Member {
 
 pub(crate) const MEMBERS: &[Member] = &[
     Member { name: "certkern-core", least: 72, minutes: 4.0 },
-    Member { name: "certkern-wire", least: 45, minutes: 3.0 },
+    Member { name: "certkern-wire", least: 41, minutes: 3.0 },
     Member { name: "certkern-graph", least: 42, minutes: 3.0 },
     Member { name: "certkern-seal", least: 5, minutes: 2.0 },
     Member { name: "certkern-claims", least: 15, minutes: 4.0 },
+    Member { name: "certkern-report", least: 8, minutes: 2.0 },
     Member { name: "certkern-onnx", least: 40, minutes: 5.0 },
     Member { name: "certkern-abcrown", least: 45, minutes: 4.0 },
     Member { name: "certkern-counterexample", least: 13, minutes: 2.0 },
@@ -29,7 +30,7 @@ pub(crate) const MEMBERS: &[Member] = &[
     Member { name: "certkern-cudakern", least: 9, minutes: 3.0 },
     Member { name: "certkern", least: 80, minutes: 8.0 },
     Member { name: "certkern-float-unit", least: 2, minutes: 1.0 },
-    Member { name: "certkern-fuzz", least: 8, minutes: 4.0 },
+    Member { name: "certkern-fuzz", least: 10, minutes: 4.0 },
     Member { name: "certkern-bench", least: 9, minutes: 3.0 },
     Member { name: "xtask", least: 17, minutes: 1.0 },
 ];

@@ -41,7 +41,9 @@ const fn generates(name: &'static str, body: fn(&[u8])) -> Target {
 pub const TARGETS: &[Target] = &[
     generates("soundness", soundness::leaves),
     generates("soundness_bound", soundness::bound),
+    generates("soundness_nodes", soundness::nodes),
     generates("soundness_enclosure", soundness::enclosure),
+    generates("soundness_monotone", soundness::monotone),
     generates("lowering", lowering::body),
     generates("arith", arith::body),
     generates("func", func::body),

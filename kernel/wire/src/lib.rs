@@ -60,10 +60,8 @@ pub mod number;
 pub mod property;
 pub mod reason;
 pub mod region;
-mod render;
 pub mod tensors;
 pub mod vnnlib;
 
 pub use limits::Limits;
 pub use reason::{Class, Fault, Place, Reason, Rejection, Role};
-pub use render::Shown;

@@ -1,5 +1,8 @@
 //! Rejections as data: one enum of reasons, each with a stable dotted code, a class and, apart from it, a place.
-//! The text of a reason is made in `render.rs`.
+//! Words are made of it outside the kernel.
+
+/// The most characters that are shown of a text from a document.
+pub const SHOWN: usize = 400;
 
 /// Why bytes are no proof. Grouped by the document at fault.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,6 +1,8 @@
 //! Certificates of kind `leaves` by chance: trees, bound sets, slopes, multipliers. They fit the claim in shape, and mean nothing.
 
-use super::claim::{Claim, Literal, list};
+use super::claim::Claim;
+use super::sample::Literal;
+use super::statement::list;
 use crate::meaning::Number;
 use crate::source::Choices;
 use certkern_core::num::Rational;
@@ -205,7 +207,9 @@ impl Certificate {
                 self.tensors.push(Self::table(u, claim, act, format!("leaf.{act}.high"), shape));
             }
         }
-        let rows = entries.iter().map(|(_, disjunct)| claim.property.disjuncts[*disjunct].len()).collect::<Vec<_>>();
+        // The rows of the disjunct, then the constraints of the region.
+        let all = |disjunct: usize| claim.property.disjuncts[disjunct].len() + claim.region.constraints();
+        let rows = entries.iter().map(|(_, disjunct)| all(*disjunct)).collect::<Vec<_>>();
         let depths = entries.iter().map(|(depth, _)| *depth).collect::<Vec<_>>();
         for (prefix, places, counts) in [("leaf.rows", "index", rows), ("leaf.splits", "depth", depths)] {
             if u.below(3) > 0 {

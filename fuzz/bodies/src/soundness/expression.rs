@@ -1,6 +1,6 @@
 //! Kind `enclosure`: expressions, balls for their values, and numbers of the intervals at which the values are known.
 
-use super::claim::list;
+use super::statement::list;
 use crate::limits;
 use crate::meaning::Number;
 use crate::source::{Choices, extended};
@@ -90,7 +90,7 @@ pub(crate) fn body(data: &[u8]) {
         }
         Verdict::Rejected(rejection) => {
             let code = rejection.first().reason.code();
-            assert_ne!(code, "internal", "{document}: {rejection}");
+            assert_ne!(code, "internal", "{document}: {rejection:?}");
             count(TARGET, &code);
         }
     }

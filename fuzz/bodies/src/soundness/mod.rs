@@ -5,6 +5,11 @@
 mod certificate;
 mod claim;
 mod expression;
+mod monotone;
+mod network;
+mod region;
+mod sample;
+mod statement;
 
 use crate::limits;
 use crate::source::{Choices, extended};
@@ -14,9 +19,11 @@ use certkern_claims::{Arith, Files, Opened, Sources};
 use certkern_seal::Verdict;
 use certkern_wire::Rejection;
 use claim::{Claim, Form};
+use sample::Literal;
 
-pub(crate) use claim::document;
 pub(crate) use expression::body as enclosure;
+pub(crate) use monotone::body as monotone;
+pub(crate) use statement::document;
 
 /// Kinds `leaves` and `witness`.
 pub(crate) fn leaves(data: &[u8]) {
@@ -32,6 +39,12 @@ pub(crate) fn leaves(data: &[u8]) {
 pub(crate) fn bound(data: &[u8]) {
     let bytes = extended(data);
     refutation("soundness_bound", Form::Bounds, &mut Choices::new(&bytes));
+}
+
+/// Kind `nodes`.
+pub(crate) fn nodes(data: &[u8]) {
+    let bytes = extended(data);
+    refutation("soundness_nodes", Form::Nodes, &mut Choices::new(&bytes));
 }
 
 /// A certificate for a claim that samples may contradict. An entry that holds a sample of its disjunct is checked by itself, so that one which is
@@ -68,7 +81,7 @@ impl Check<'_> {
     /// The entries that a sample keeps open.
     fn open(&self) -> Vec<usize> {
         let entries = self.certificate.entries().into_iter().enumerate();
-        let holds = |leaf: &[claim::Literal], disjunct: usize| {
+        let holds = |leaf: &[Literal], disjunct: usize| {
             let samples = self.claim.samples.iter().enumerate();
             samples.into_iter().any(|(place, sample)| self.claim.violates(place, disjunct) && sample.satisfies(leaf))
         };
@@ -97,7 +110,7 @@ impl Check<'_> {
                     assert!(!self.claim.is_false(), "a false claim is accepted");
                     true
                 }
-                Verdict::Rejected(rejection) => panic!("all entries are closed, and {rejection}"),
+                Verdict::Rejected(rejection) => panic!("all entries are closed, and {rejection:?}"),
             },
         }
     }
@@ -123,7 +136,7 @@ impl Check<'_> {
 
 fn refused(target: &'static str, stage: &str, rejection: &Rejection) {
     let code = rejection.first().reason.code();
-    assert_ne!(code, "internal", "{rejection}");
+    assert_ne!(code, "internal", "{rejection:?}");
     count(target, &format!("{stage} {code}"));
 }
 
@@ -141,7 +154,7 @@ fn witness(u: &mut Choices<'_>) {
     }
     let inside =
         x.iter().zip(claim.property.lower.iter().zip(&claim.property.upper)).all(|(x, (a, b))| a <= x && x <= b);
-    let files = claim.bundle(claim::witness(&x), None);
+    let files = claim.bundle(statement::witness(&x), None);
     let files = files.iter().map(|(name, bytes)| (name.clone(), bytes.as_slice())).collect();
     match certkern_claims::check_bundle(&files, &limits(), &()) {
         Verdict::Accepted(_) => {
@@ -155,7 +168,7 @@ fn witness(u: &mut Choices<'_>) {
             let exact = !outside && (0..claim.property.disjuncts.len()).any(|d| claim.violates(place, d));
             assert!(
                 !exact || rejection.first().reason.code() != "witness.property",
-                "a witness is refused: {rejection}"
+                "a witness is refused: {rejection:?}"
             );
         }
     }
