@@ -45,6 +45,15 @@ pub(crate) fn bounds(root: &Path, checkout: &str, arguments: &[&str]) -> Result<
     measured(&mut bench)
 }
 
+/// Makes mutants of the accepted certificates; `arguments` are passed on.
+///
+/// # Errors
+/// If it cannot be built, or a mutant is wrongly accepted or refused.
+pub(crate) fn certmutants(root: &Path, arguments: &[&str]) -> Result<String, String> {
+    build(root, "certkern-certmutants")?;
+    measured(Command::new(built(root, "certkern-certmutants")).args(arguments))
+}
+
 fn build(root: &Path, package: &str) -> Result<(), String> {
     let status = cargo(root).args(["build", "--locked", "--release", "-p", package]).status();
     match status {

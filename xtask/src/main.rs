@@ -36,6 +36,9 @@ usage: cargo xtask test [STAGE]
        cargo xtask fuzz [--seconds N] [--runs N] [--target NAME] [--jobs N] [--asan]
                             run the targets of fuzz/ under libFuzzer, each for N seconds (20) or N executions, as many at a time as
                             there are jobs (1); --asan with AddressSanitizer (docs/testing.md)
+       cargo xtask certmutants [--count N] [--seed S] [--threads T] [--boxes B] [--keep FOLDER [--reference PYTHON]]
+                            N mutants of the certificates of certs/accept: each must be refused, or is shown apart to be still true
+                            (docs/testing.md); --keep writes those for which that fails, and Python's reference judges them
        cargo xtask bench [--quick] [--only NAME] [--pairs N] [--python P] [--json OUT]
                             measure how fast is checked (bench/, docs/numbers.md); --quick takes less than 40 seconds
        cargo xtask bounds PATH [--python P] [--exact] [--only NAME]
@@ -58,6 +61,7 @@ fn main() -> ExitCode {
         ["planted", name] => planted::run(&root, name),
         ["mutants", arguments @ ..] => mutants::run(&root, arguments),
         ["fuzz", arguments @ ..] => fuzz::run(&root, arguments),
+        ["certmutants", arguments @ ..] => bench::certmutants(&root, arguments),
         ["bench", arguments @ ..] => bench::run(&root, arguments),
         ["bounds", checkout, arguments @ ..] => bench::bounds(&root, checkout, arguments),
         ["live-abcrown", checkout] => live::run(&root, checkout, "python3"),

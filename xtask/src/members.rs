@@ -29,6 +29,7 @@ pub(crate) const MEMBERS: &[Member] = &[
     Member { name: "certkern-torch", least: 8, minutes: 2.0 },
     Member { name: "certkern-cudakern", least: 9, minutes: 3.0 },
     Member { name: "certkern", least: 80, minutes: 8.0 },
+    Member { name: "certkern-certmutants", least: 12, minutes: 4.0 },
     Member { name: "certkern-float-unit", least: 2, minutes: 1.0 },
     Member { name: "certkern-fuzz", least: 10, minutes: 4.0 },
     Member { name: "certkern-bench", least: 9, minutes: 3.0 },

@@ -27,7 +27,7 @@ usage: certmutants [--count N] [--seed S] [--threads T] [--boxes B] [--keep FOLD
        --count 0 says what room the claims of kind leaves have, by the kernel";
 
 fn main() -> ExitCode {
-    let mut plan = Plan { count: 10_000, seed: 1, threads: 2, boxes: 1500 };
+    let mut plan = Plan { count: 10_000, seed: 1, threads: 2, boxes: 4000 };
     let (mut keep, mut reference) = (None, None);
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {

@@ -28,7 +28,8 @@ pub(super) fn follows(claim: &Problem, from: &Problem, margin: &Rational) -> boo
             row.terms.iter().find(|(own, _)| *own == variable).map_or(0.0, |(_, c)| near(c))
         };
         let mut room = near(margin) - (near(&row.bound) - near(&wanted.bound)).max(0.0) * LOSS;
-        let variables: BTreeSet<(bool, usize)> = row.terms.iter().chain(&wanted.terms).map(|(variable, _)| *variable).collect();
+        let variables: BTreeSet<(bool, usize)> =
+            row.terms.iter().chain(&wanted.terms).map(|(variable, _)| *variable).collect();
         for variable in variables {
             let (c, known) = (of(row, variable), of(wanted, variable));
             let (size, off) = match variable {
