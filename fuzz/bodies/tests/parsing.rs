@@ -28,7 +28,9 @@ fn documents(root: &Path) -> Vec<Vec<u8>> {
     let mut documents: Vec<Vec<u8>> = folders.iter().flat_map(|folder| files(folder, "json")).map(read).collect();
     for file in files(&root.join("certs"), "safetensors").into_iter().map(read) {
         let length = file.first_chunk::<8>().map_or(0, |length| u64::from_le_bytes(*length));
-        documents.extend(usize::try_from(length).ok().and_then(|length| Some(file.get(8..length.checked_add(8)?)?.to_vec())));
+        documents.extend(
+            usize::try_from(length).ok().and_then(|length| Some(file.get(8..length.checked_add(8)?)?.to_vec())),
+        );
     }
     documents
 }
@@ -48,9 +50,30 @@ impl Random {
 /// A document with one part of it, or of another, in another place.
 fn mutant(document: &[u8], other: &[u8], random: &mut Random) -> Vec<u8> {
     const PARTS: [&str; 24] = [
-        "1.", "-0", "-0.0", "1e5", "1E-7", "123456789012345678901234567890", "0.1", "5e-324", "1.7976931348623157e308", "2.2250738585072011e-308",
-        "9007199254740993", "\"\\u00e9\"", "\"\\ud834\\udd1e\"", "\"\\ud800\"", "\\n", "\"é\"", "[]", "{}", "{\"a\":1,\"a\":2}", "null", ",", "\u{a0}",
-        "true", "\u{0}",
+        "1.",
+        "-0",
+        "-0.0",
+        "1e5",
+        "1E-7",
+        "123456789012345678901234567890",
+        "0.1",
+        "5e-324",
+        "1.7976931348623157e308",
+        "2.2250738585072011e-308",
+        "9007199254740993",
+        "\"\\u00e9\"",
+        "\"\\ud834\\udd1e\"",
+        "\"\\ud800\"",
+        "\\n",
+        "\"é\"",
+        "[]",
+        "{}",
+        "{\"a\":1,\"a\":2}",
+        "null",
+        ",",
+        "\u{a0}",
+        "true",
+        "\u{0}",
     ];
     let mut data = document.to_vec();
     let at = random.below(data.len() + 1);
@@ -100,6 +123,9 @@ fn serde_json_reads_the_same() {
         }
     }
     let mutants = counted("json", "accepted") - accepted;
-    println!("{own} documents, {accepted} accepted with those of the suite; {mutants} mutants accepted; {}", line("json"));
+    println!(
+        "{own} documents, {accepted} accepted with those of the suite; {mutants} mutants accepted; {}",
+        line("json")
+    );
     assert!(mutants > 4000, "{mutants}");
 }

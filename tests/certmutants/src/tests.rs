@@ -277,7 +277,10 @@ fn with_constants_first(bundle: &Bundle) -> Option<Bundle> {
     let mut ordered: Vec<Json> = order.iter().map(|id| nodes[*id].clone()).collect();
     for node in &mut ordered {
         let Json::Object(members) = node else { return None };
-        members.iter_mut().filter(|(key, _)| key == "id" || key == "parents").for_each(|(_, value)| renumbered(value, &places));
+        members
+            .iter_mut()
+            .filter(|(key, _)| key == "id" || key == "parents")
+            .for_each(|(_, value)| renumbered(value, &places));
     }
     let Json::Object(members) = &mut graph else { return None };
     for (key, value) in members {
