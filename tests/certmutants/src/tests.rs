@@ -295,6 +295,7 @@ fn with_constants_first(bundle: &Bundle) -> Option<Bundle> {
     for role in ["payload", "hints"] {
         let Some(name) = file(role) else { continue };
         let mut all = tensors::read(&bundle.files[&name])?;
+        let kinds = all.iter().find(|tensor| tensor.name == "tree.kind").map(|kinds| kinds.data.clone());
         for tensor in &mut all {
             // The parts of these names that are numbers of nodes.
             let parts: Vec<&str> = tensor.name.split('.').collect();
@@ -310,7 +311,9 @@ fn with_constants_first(bundle: &Bundle) -> Option<Bundle> {
             };
             let renamed = parts.iter().enumerate().map(part).collect::<Vec<_>>().join(".");
             if tensor.name == "tree.node" {
-                for place in 0..tensor.elements() {
+                // Leaves have 0 there.
+                let splits = |place: &usize| kinds.as_ref().is_some_and(|kinds| kinds[*place] == 1);
+                for place in (0..tensor.elements()).filter(splits) {
                     let id = tensor.number(place)? as usize;
                     tensor.element(place).copy_from_slice(&(places[id] as u32).to_le_bytes());
                 }
