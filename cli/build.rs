@@ -15,7 +15,7 @@ fn main() {
         println!("cargo:rerun-if-changed={}", source.display());
         for (path, lines) in code_lines::weigh(&source).expect("the sources can be read") {
             let path = path.strip_prefix(root).expect("it lies below the root").display().to_string();
-            counted.push_str(&format!("    ({:?}, {lines}),\n", path.replace('\\', "/")));
+            counted.push_str(&format!("    ({:?}, {}),\n", path.replace('\\', "/"), lines.len()));
         }
     }
     println!("cargo:rerun-if-changed={}", root.join("xtask/src/code_lines.rs").display());

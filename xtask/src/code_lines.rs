@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The files below a folder with their lines of code, without the files that are modules of tests.
-pub(crate) fn weigh(folder: &Path) -> Result<Vec<(PathBuf, usize)>, String> {
+/// The files below a folder with the numbers of their lines of code, without the files that are modules of tests.
+pub(crate) fn weigh(folder: &Path) -> Result<Vec<(PathBuf, Vec<usize>)>, String> {
     let (mut files, mut tests) = (Vec::new(), Vec::new());
     let mut folders = vec![folder.to_owned()];
     while let Some(folder) = folders.pop() {
@@ -42,22 +42,22 @@ pub(crate) fn entries(folder: &Path) -> Result<Vec<PathBuf>, String> {
     Ok(entries)
 }
 
-/// The lines of code of a file, and the modules in other files that are for tests only.
+/// The lines of code of a file, counted from 1, and the modules in other files that are for tests only.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Counted {
-    lines: usize,
+    lines: Vec<usize>,
     test_files: Vec<String>,
 }
 
 /// Counts the lines of a file as rustfmt writes it: an item ends with the first line of the same indentation that closes it.
 fn code(text: &str) -> Counted {
     let mut counted = Counted::default();
-    let mut lines = text.lines();
-    while let Some(line) = lines.next() {
+    let mut lines = text.lines().zip(1..);
+    while let Some((line, number)) = lines.next() {
         let code = line.trim_start();
         if code == "#[cfg(test)]" {
             let indentation = line.len() - code.len();
-            for line in lines.by_ref() {
+            for (line, _) in lines.by_ref() {
                 let code = line.trim_start();
                 let at_the_same = line.len() - code.len() == indentation;
                 if let Some(name) = code.strip_prefix("mod ").and_then(|rest| rest.strip_suffix(';')) {
@@ -68,7 +68,7 @@ fn code(text: &str) -> Counted {
                 }
             }
         } else if !code.is_empty() && !code.starts_with("//") {
-            counted.lines += 1;
+            counted.lines.push(number);
         }
     }
     counted
@@ -110,7 +110,7 @@ impl A {
     fn h() {}
 }
 ";
-        assert_eq!(code(text), Counted { lines: 6, test_files: vec!["laws".to_owned()] });
+        assert_eq!(code(text), Counted { lines: vec![4, 6, 7, 21, 27, 28], test_files: vec!["laws".to_owned()] });
     }
 
     #[test]

@@ -3,6 +3,7 @@
 
 mod bench;
 mod code_lines;
+mod coverage;
 mod fuzz;
 mod inari;
 mod licences;
@@ -25,6 +26,7 @@ const USAGE: &str = "\
 usage: cargo xtask test [STAGE]
                             everything that CI runs, or the stages with STAGE in their names
        cargo xtask lines    lines of code of the kernel
+       cargo xtask coverage run the tests that exercise the kernel, instrumented: which of its lines run (docs/testing.md)
        cargo xtask trust    compare the kernel's dependencies with docs/trust.md
        cargo xtask planted [NAME]
                             plant the bugs of tests/planted in a copy of the kernel, one at a time; the tests must catch each
@@ -50,6 +52,7 @@ fn main() -> ExitCode {
         ["test"] => return test(&root, ""),
         ["test", name] => return test(&root, name),
         ["lines"] => lines::check(&root),
+        ["coverage"] => coverage::run(&root),
         ["trust"] => trust::check(&root),
         ["planted"] => planted::run(&root, ""),
         ["planted", name] => planted::run(&root, name),
@@ -134,11 +137,20 @@ fn cargo(root: &Path) -> Command {
 /// # Errors
 /// If it cannot be run or fails.
 fn output_of_cargo(root: &Path, arguments: &[&str]) -> Result<String, String> {
-    let output = cargo(root).args(arguments).output().map_err(|error| format!("cargo: {error}"))?;
+    output_of(cargo(root).args(arguments))
+}
+
+/// What a command writes to standard output.
+///
+/// # Errors
+/// If it cannot be run or fails.
+fn output_of(command: &mut Command) -> Result<String, String> {
+    let name = command.get_program().display().to_string();
+    let output = command.output().map_err(|error| format!("{name}: {error}"))?;
     if output.status.success() {
         return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
     }
-    Err(format!("cargo {}: {}", arguments.join(" "), String::from_utf8_lossy(&output.stderr)))
+    Err(format!("{command:?}: {}", String::from_utf8_lossy(&output.stderr)))
 }
 
 /// The files that git tracks, from the root of the repository.

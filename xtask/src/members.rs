@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 /// A member, and what its tests must come to.
 pub(crate) struct Member {
-    name: &'static str,
+    pub(crate) name: &'static str,
     /// The least number of tests that must have passed. A lower number means that tests got lost.
     least: usize,
     /// Minutes that building and running them may take.

@@ -25,7 +25,7 @@ pub(crate) fn check(root: &Path) -> Result<String, String> {
         let source = sources.iter().map(|source| source.join(&folder)).find(|source| source.is_dir());
         let source = source.ok_or_else(|| format!("the source of {folder} is not where cargo keeps it"))?;
         let files = weigh(&source.join("src"))?;
-        Ok((name, version, files.iter().map(|(_, lines)| lines).sum::<usize>().to_string()))
+        Ok((name, version, files.iter().map(|(_, lines)| lines.len()).sum::<usize>().to_string()))
     });
     compare(&counted.collect::<Result<_, String>>()?, &listed(&document))
 }

@@ -21,6 +21,7 @@ def cases(make: Maker) -> None:
     make.cases.append(Case("bound.order", "three_fields", RAMP, "three fields, crossed", scalar.replace(b"0.12", b"0.32")))
     wide = '{"format": "torchlean.bound.v1", "lower": [-0.5], "upper": [1.5]}'
     make.files("property.widths", "bound_of_one", RAMP, {"bound.json": wide.encode()}, "bounds of one output of two", again=True)
+    make.text("json.value", "bounds_of_two_lengths", RAMP, "bound.json", "[1.5, 1]", "[1.5, 1, 1]", "more upper than lower bounds")
     make.text("bundle.format", "bound_v2", RAMP, "bound.json", "bound.v1", "bound.v2", "another version of the bounds")
     make.text("tree.malformed", "bound_trees", RAMP, "cert.json", "[0, 0, 0, 0]", "[0, 0, 0]", "one tree less than bounds", again=True)
     make.text("json.missing-key", "bound_without_region", RAMP, "bundle.json", '"region": "region.json",', "", "no region")

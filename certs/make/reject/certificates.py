@@ -81,6 +81,7 @@ def trees(make: Maker) -> None:
     case("offset_end", to("tree.offset", 2, 5), "the last offset is one too low")
     case("offset_beyond", to("tree.offset", 2, 7), "the last offset is one too high")
     case("offsets_descend", whole("tree.offset", [0, 6, 5, 6]), "offsets that descend")
+    case("offsets_back", whole("tree.offset", [0, 5, 3, 6]), "a second offset that goes back behind a whole tree")
     case("one_offset", whole("tree.offset", [0]), "one offset, so no tree")
     case("offset_inside", to("tree.offset", 1, 4), "an offset inside the first tree")
     case("bound_set", to("tree.bounds", 5, 3), "a bound set that does not exist")

@@ -342,6 +342,7 @@ def superset(make: Maker) -> None:
             "not_a_tuple": (TORCHLEAN, '"tuple", ', '"tensor", ', "attention whose value is a tensor"),
             "pool_kernel_zero": (TORCHLEAN, '"kernel": [2]', '"kernel": [0]', "a window without places"),
             "slice_backwards": (EXTENDED, '"stop": [2, 3]', '"stop": [1, 3]', "a slice that ends at its start"),
+            "slice_lengths": (EXTENDED, '"stop": [2, 3]', '"stop": [2]', "fewer ends than starts of a slice"),
             "split_index": (EXTENDED, '"index": 1', '"index": 2', "a third piece of two"),
         },
         "graph.shape-rule": {
@@ -369,6 +370,11 @@ def superset(make: Maker) -> None:
             ),
             "epsilon": (TORCHLEAN, '"parents": [1, 2]', '"parents": [1, 1]', "an epsilon that is no scalar"),
             "inner": (TORCHLEAN, '"parents": [15, 16]', '"parents": [0, 16]', "4 columns times 2 rows"),
+            "transposed_padding": (
+                EXTENDED, '"stride": [2], "padding": [0], "dilation": [1], "groups": 1, "channel_axis": 1, "in_channels": 2',
+                '"stride": [2], "padding": [4], "dilation": [1], "groups": 1, "channel_axis": 1, "in_channels": 2',
+                "a transposed convolution of which the padding leaves nothing",
+            ),
             "gather_index": (EXTENDED, '"indices": [3, 0]', '"indices": [4, 0]', "a place beyond the axis"),
             "split_sizes": (EXTENDED, '"sizes": [1, 1]', '"sizes": [1, 2]', "pieces of three for an axis of two"),
             "squeeze": (EXTENDED, '"axes": [0, 2]', '"axes": [0, 3]', "an axis beyond the rank"),

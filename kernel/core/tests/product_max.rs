@@ -3,10 +3,13 @@
 mod support;
 
 use certkern_core::NoValue;
+use certkern_core::affine::{Affine, LinearMap, Term};
+use certkern_core::func::Function;
 use certkern_core::num::{Dyadic, Rational};
 use certkern_core::program::{Groups, Node, Primitive, Program, ProgramError};
 use certkern_core::property::{Property, Row, Variable};
 use certkern_core::rules::{Multipliers, Problem, RuleError, Scope, Slopes};
+use certkern_core::tensor::{Tensor, Values};
 use num_traits::{Signed, Zero};
 use std::sync::Arc;
 use support::back::dual;
@@ -169,6 +172,29 @@ fn programs_that_do_not_fit_are_refused() {
     assert_eq!(program(2, max(0, &[&[0, 1], &[]])), Err(ProgramError::Groups(2)));
     assert_eq!(program(2, max(0, &[&[0, 1], &[2]])), Err(ProgramError::Groups(2)));
     assert_eq!(program(2, max(3, &[&[0, 1], &[1]])), Err(ProgramError::Order(2)));
+    let relu = |argument| Primitive::Univariate { function: Function::Relu, argument };
+    assert_eq!(program(2, relu(0)), Ok(()));
+    assert_eq!(program(2, relu(1)), Err(ProgramError::Width(2)));
+    assert_eq!(program(2, Primitive::Input), Err(ProgramError::Input));
+    let identity = |parent, width, bias| {
+        let bias = vec![0; bias];
+        let bias = Tensor::new(vec![bias.len()], Values::Binary64(bias)).unwrap();
+        let affine = Affine::new(width, vec![Term { parent, map: LinearMap::identity(width) }], Some(&bias));
+        affine.map(Primitive::Affine)
+    };
+    assert_eq!(program(2, identity(0, 2, 2).unwrap()), Ok(()));
+    assert_eq!(program(2, identity(1, 2, 2).unwrap()), Err(ProgramError::Width(2)));
+    assert_eq!(program(1, identity(1, 2, 2).unwrap()), Err(ProgramError::Width(2)));
+    assert_eq!(program(2, identity(2, 2, 2).unwrap()), Err(ProgramError::Order(2)));
+    assert!(identity(0, 2, 3).is_none());
+    let alone = || vec![node(2, Primitive::Input)];
+    for outputs in [vec![], vec![1]] {
+        assert_eq!(Program::new(alone(), outputs).map(|_| ()), Err(ProgramError::Output));
+    }
+    assert_eq!(Program::new(Vec::new(), vec![0]).map(|_| ()), Err(ProgramError::Input));
+    let two = Program::new(vec![node(2, Primitive::Input), node(2, relu(0))], vec![1, 0]).unwrap();
+    let places: Vec<_> = (0..5).map(|index| two.output_coordinate(index)).collect();
+    assert_eq!(places, [Some((1, 0)), Some((1, 1)), Some((0, 0)), Some((0, 1)), None]);
 }
 
 /// 60 squares of one number: values of 2^60 bits are neither held nor computed.

@@ -75,6 +75,18 @@ fn a_small_text_cannot_ask_for_much_memory() {
     assert_eq!(code(&pair("[1,1]", &node), &limits), "limit.graph-elements");
 }
 
+/// A product of two values that both depend on the input is one term for each of `n³` products: 262,144 at `n = 64`, 8,000,000 at `n = 200`.
+#[test]
+fn a_product_of_many_terms_is_read_and_not_lowered() {
+    let square = |n: usize| {
+        let document =
+            pair(&format!("[{n},{n}]"), &format!(r#"{{"id":1,"kind":"matmul","parents":[0,0],"shape":[{n},{n}]}}"#));
+        Graph::read(document.as_bytes(), None, &Limits::default()).unwrap().lower().map(|_| ())
+    };
+    assert!(square(64).is_ok());
+    assert_eq!(square(200).unwrap_err().first().reason.code(), "limit.graph-elements");
+}
+
 #[test]
 fn every_limit_is_named() {
     let document = pair("[2, 3]", r#"{"id":1,"kind":"relu","parents":[0],"shape":[2, 3]}"#);

@@ -388,16 +388,53 @@ fn axes_and_places() {
         ("slice", "[2,3]", r#","start":[0,0],"stop":[2,4]"#, ("graph.shape-rule", "nodes[1].shape")),
         ("slice", "[2,3]", r#","start":[0,2],"stop":[2,2]"#, ("graph.attribute", "nodes[1].stop")),
         ("slice", "[2,3]", r#","start":[0,0],"stop":[2,3],"step":[1,0]"#, ("graph.attribute", "nodes[1].step")),
+        ("slice", "[2,3]", r#","start":[0,0],"stop":[2]"#, ("graph.attribute", "nodes[1].stop")),
+        ("slice", "[2,3]", r#","start":[0,0],"stop":[2,3],"step":[1]"#, ("graph.attribute", "nodes[1].step")),
+        ("slice", "[2,3]", r#","start":[0],"stop":[2]"#, ("graph.shape-rule", "nodes[1].shape")),
         ("split", "[2,1]", r#","axis":1,"sizes":[1,1],"index":0"#, ("graph.shape-rule", "nodes[1].shape")),
         ("split", "[2,1]", r#","axis":1,"sizes":[1,2],"index":2"#, ("graph.attribute", "nodes[1].index")),
         ("gather", "[2,1]", r#","axis":1,"indices":[3]"#, ("graph.shape-rule", "nodes[1].shape")),
         ("gather", "[2,2]", r#","axis":1,"indices":[0],"indices_shape":[2]"#, ("graph.shape-rule", "nodes[1].shape")),
         ("pad", "[2,3]", r#","padding":[0],"padding_after":[0,0],"value":0"#, ("graph.shape-rule", "nodes[1].shape")),
         ("upsample", "[2,3]", r#","scale":[1,0]"#, ("graph.attribute", "nodes[1].scale")),
+        ("upsample", "[2,3]", r#","scale":[1]"#, ("graph.shape-rule", "nodes[1].shape")),
         ("global_avg_pool", "[2,3]", r#","spatial_rank":3"#, ("graph.shape-rule", "nodes[1].shape")),
         ("prelu", "[2,3]", r#","channel_axis":2,"slope":[1]"#, ("graph.shape-rule", "nodes[1].shape")),
     ] {
         refused(&extended(kind, shape, fields), &[fault]);
+    }
+}
+
+/// The length is `2·stride + kernel − padding − padding_after`: 5 at stride 1 without padding.
+#[test]
+fn the_padding_of_a_transposed_convolution_leaves_something() {
+    let padded = |length: usize, padding: usize| {
+        extended(
+            "conv_transpose",
+            &format!("[1,{length}]"),
+            &format!(
+                r#","spatial_rank":1,"kernel":[3],"stride":[1],"padding":[{padding}],"dilation":[1],"groups":1,"channel_axis":0,
+                "in_channels":2,"out_channels":1,"weight":[[[1,2,3]],[[1,1,1]]],"bias":[0]"#
+            ),
+        )
+    };
+    refused(&padded(5, 0), &[]);
+    refused(&padded(1, 2), &[]);
+    refused(&padded(1, 3), &[("graph.shape-rule", "nodes[1].shape")]);
+    refused(&padded(1, 1 << 40), &[("graph.shape-rule", "nodes[1].shape")]);
+}
+
+#[test]
+fn a_scalar_is_no_matrix() {
+    let product = |parents: &str| {
+        format!(
+            r#"{{"format":"torchlean.ir.v1","input_id":0,"output_ids":[2],"nodes":[{{"id":0,"kind":"input","parents":[],"shape":[3]}},
+            {{"id":1,"kind":"sum","parents":[0],"shape":[]}},{{"id":2,"kind":"matmul","parents":{parents},"shape":[]}}]}}"#
+        )
+    };
+    refused(&product("[0,0]"), &[]);
+    for parents in ["[0,1]", "[1,0]", "[1,1]"] {
+        refused(&product(parents), &[("graph.shape-rule", "nodes[2].shape")]);
     }
 }
 

@@ -369,6 +369,12 @@ fn what_the_second_version_means_otherwise_is_refused() {
         (format!("{input} (declare-output Y Real [2,3])"), "property.unsupported"),
         (format!("{input} (declare-output Y Real [1,])"), "property.syntax"),
         (format!("{input} (declare-output Y Real)"), "property.syntax"),
+        (format!("{input} (declare-output Y (Real) [1])"), "property.syntax"),
+        (format!("{input} (declare-output Y)"), "property.syntax"),
+        (format!("{input} (declare-output Y Real [1] 2 3)"), "property.syntax"),
+        (format!("{input} Y"), "property.syntax"),
+        (format!("{input} ()"), "property.syntax"),
+        (format!("{input} ((declare-output) Y Real [1])"), "property.syntax"),
         (format!("{input} (declare-output X Real [1])"), "property.variable"),
         (format!("{input} (declare-output n Real [1])"), "property.variable"),
         (format!("{input} (declare-output 1Y Real [1])"), "property.syntax"),
@@ -378,6 +384,7 @@ fn what_the_second_version_means_otherwise_is_refused() {
     for (declarations, expected) in table {
         assert_eq!(declared(&declarations), expected, "{declarations}");
     }
+    assert_eq!(code("(vnnlib-version <2.0>) (declare-network)").0, "property.syntax");
     assert_eq!(code("(vnnlib-version <3.0>)").0, "property.unsupported");
     assert_eq!(code("(vnnlib-version)").0, "property.syntax");
     assert_eq!(code(&format!("{HEAD} (vnnlib-version <2.0>)")).0, "property.unsupported");

@@ -325,3 +325,16 @@ fn budgets_have_names() {
     let enough = Limits { expression_bits: 2 * 1024, expression_nodes: 2, ..Limits::default() };
     assert_eq!(check_document(honest.as_bytes(), &enough).exit_code(), 0);
 }
+
+/// exp 5000 = 2^7213.4752… by mpmath 1.3.0: too long to be shown in decimals.
+#[test]
+fn a_large_value_is_shown_as_a_power_of_two() {
+    let ops: &[Op<'_>] = &[("rational", &[], &["5000"]), ("exp", &[0], &[])];
+    let verdict = check(&certificate(ops, &[1], &[r#"{"mid":1,"rad":1}"#]));
+    assert_eq!(verdict.line(), "s REJECTED enclosure.refuted");
+    let text = verdict.report().text();
+    let number =
+        text.split(|c: char| c.is_whitespace() || c == ',').find_map(|word| word.split_once("*2^")).expect(&text);
+    let (mantissa, exponent): (f64, f64) = (number.0.parse().unwrap(), number.1.trim_end_matches('.').parse().unwrap());
+    assert!((mantissa.log2() + exponent - 7213.4752).abs() < 0.0001 && !text.contains('≈'), "{text}");
+}

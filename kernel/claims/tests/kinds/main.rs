@@ -1,5 +1,6 @@
 //! Certificate kinds on problems that are solved by hand.
 
+mod balls;
 mod enclosure;
 mod leaves;
 mod monotone;
