@@ -10,7 +10,7 @@ fn main() {
     let here = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it"));
     let root = here.parent().expect("the command line lies in the repository");
     let mut counted = String::from("&[\n");
-    for folder in ["kernel/core", "kernel/wire", "kernel/graph", "kernel/seal", "kernel/claims", "cli"] {
+    for folder in ["kernel/core", "kernel/wire", "kernel/graph", "kernel/seal", "kernel/claims", "report", "cli"] {
         let source = root.join(folder).join("src");
         println!("cargo:rerun-if-changed={}", source.display());
         for (path, lines) in code_lines::weigh(&source).expect("the sources can be read") {

@@ -187,6 +187,7 @@ pub(crate) fn millionths(number: i64) -> String {
 mod tests {
     use super::*;
     use certkern_claims::{Files, check_bundle};
+    use certkern_report::Report;
     use certkern_wire::Limits;
     use std::collections::BTreeMap;
 
@@ -204,8 +205,8 @@ mod tests {
         std::fs::remove_dir_all(&folder).unwrap();
         let files: Files<'_> = bytes.iter().map(|(name, bytes)| (name.clone(), bytes.as_slice())).collect();
         let verdict = check_bundle(&files, &Limits::default(), &());
-        assert!(verdict.line().starts_with("s ACCEPTED unsat "), "{}", verdict.report().text());
-        assert!(verdict.report().text().contains(" 50 leaves, 50 entries"));
+        assert!(verdict.line().starts_with("s ACCEPTED unsat "), "{}", Report::of(&verdict).text());
+        assert!(Report::of(&verdict).text().contains(" 50 leaves, 50 entries"));
         assert!((DEEPEST..=36).contains(&unstable));
     }
 

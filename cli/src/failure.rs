@@ -1,5 +1,6 @@
 //! What ends a command without a verdict.
 
+use certkern_report::Words;
 use certkern_seal::Verdict;
 use certkern_wire::Rejection;
 use std::fmt::{self, Display, Formatter};
@@ -51,7 +52,7 @@ impl Display for Failure {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
             Self::Usage(text) | Self::Import(text) => f.write_str(text),
-            Self::Rejected(rejection) => write!(f, "{rejection}"),
+            Self::Rejected(rejection) => write!(f, "{}", Words(rejection)),
         }
     }
 }

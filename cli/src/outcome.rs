@@ -4,6 +4,7 @@ use crate::Format;
 use crate::failure::{Failure, INTERNAL};
 use crate::output;
 use crate::source::{Location, Texts};
+use certkern_report::Report;
 use certkern_seal::Verdict;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -60,7 +61,7 @@ impl Presentation {
         output::print(&if self.quiet { outcome.line() } else { outcome.document(self.format) })?;
         let code = outcome.verdict.exit_code();
         if code == INTERNAL {
-            output::complain(outcome.verdict.report().text().trim_end());
+            output::complain(Report::of(&outcome.verdict).text().trim_end());
         }
         Ok(code)
     }
@@ -100,7 +101,7 @@ impl Outcome<'_> {
 
     /// The kernel's report, for each fault in a text the line at fault, and what the command adds.
     fn text(&self) -> String {
-        let mut text = self.verdict.report().text();
+        let mut text = Report::of(&self.verdict).text();
         for location in self.locations().iter().flatten() {
             text.push('\n');
             text.push_str(&location.text(if location.file.is_empty() { &self.unnamed } else { location.file }));
@@ -119,6 +120,6 @@ impl Outcome<'_> {
         let last = [("seconds", json!(self.seconds)), ("locations", json!(locations))];
         let members = first.iter().chain(&self.members).chain(&last);
         let members: String = members.map(|(name, value)| format!("\"{name}\":{value},")).collect();
-        format!("{{{members}\"report\":{}}}", self.verdict.report().json())
+        format!("{{{members}\"report\":{}}}", Report::of(&self.verdict).json())
     }
 }

@@ -11,8 +11,8 @@ pub(crate) const HELP: &str = "\
 Example:
   certkern trust leaves
 
-Lines of code are without blank lines, comments and tests. Those of the kernel and of the command line were
-counted when this binary was built; those of a dependency are of all its sources, of which the kernel uses a
+Lines of code are without blank lines, comments and tests. Those of the kernel, the texts and the command line
+were counted when this binary was built; those of a dependency are of all its sources, of which the kernel uses a
 part. What is believed of each, and what is not promised, stands in docs/trust.md.";
 
 /// The arguments of `certkern trust`.
@@ -80,6 +80,7 @@ const LAYERS: &[Layer] = &[
             "kernel/core/src/func",
             "kernel/core/src/expr",
             "kernel/core/src/num/real.rs",
+            "kernel/core/src/num/real",
             "kernel/core/src/rules/enclose.rs",
         ],
         of: |kind| match kind {
@@ -112,8 +113,9 @@ const LAYERS: &[Layer] = &[
         },
     },
     Layer { name: "readers, limits, digests", paths: &["kernel/wire/src"], of: |_| Some("") },
-    Layer { name: "seal and report", paths: &["kernel/seal/src"], of: |_| Some("") },
+    Layer { name: "seal", paths: &["kernel/seal/src"], of: |_| Some("") },
     Layer { name: "certificate kinds", paths: &["kernel/claims/src"], of: |_| Some("can forge no judgement") },
+    Layer { name: "texts", paths: &["report/src"], of: |_| Some("word the verdict, and decide nothing of it") },
     Layer { name: "command line", paths: &["cli/src"], of: |_| Some("reads files and prints the verdict") },
 ];
 

@@ -169,6 +169,15 @@ fn properties() {
     refused("an exponent", &assertion("(assert (<= Y_0 1e99999999))"), "s LIMIT exponent");
     refused("digits", &assertion(&format!("(assert (<= Y_0 {}))", "9".repeat(700_000))), "s LIMIT digits");
     refused("an open parenthesis", &assertion(&"(".repeat(700_000)), "s LIMIT property-depth");
+    let choice = "(or (<= Y_0 0) (<= Y_0 1))";
+    refused("a product of choices", &assertion(&format!("(assert {choice})").repeat(20_000)), "s LIMIT disjuncts");
+    refused("choices in one", &assertion(&format!("(assert (and {}))", choice.repeat(20_000))), "s LIMIT disjuncts");
+    let nested = format!("(assert {}{choice}{})", format!("(and {choice} ").repeat(60), ")".repeat(60));
+    refused("choices in each other", &assertion(&nested), "s LIMIT disjuncts");
+    let many = format!("(assert {choice})").repeat(16) + &"(assert (<= Y_0 0))".repeat(40_000);
+    refused("rows of many choices", &assertion(&many), "s LIMIT rows");
+    let product = format!("(assert (<= Y_0 (*{})))", " 1e1000".repeat(100_000));
+    refused("a product of numbers", &assertion(&product), "s LIMIT digits");
 }
 
 #[test]

@@ -180,6 +180,9 @@ fn outputs_of_another_program_are_compared_and_recorded() {
     assert!(run.stdout.contains("bad.json"), "{}", run.stdout);
     let short = scratch.write("short.json", &probe(0.0).replace(", [0.96402758, 0]", ""));
     certkern(["check", text(&net), "--probe", text(&short)]).expect(2, "s REJECTED bind.graph");
+    // 2¹²⁸ is the first number that no float32 is near.
+    let beyond = scratch.write("beyond.json", &probe(0.0).replace("0.7]", "3.5e38]"));
+    certkern(["check", text(&net), "--probe", text(&beyond)]).expect(2, "s REJECTED json.number");
     let unknown = scratch.write("unknown.json", &probe(0.0).replace("float32", "float16"));
     certkern(["check", text(&net), "--probe", text(&unknown)]).expect(2, "s REJECTED bundle.format");
     let enclosure = "schemas/example/enclosure.json";

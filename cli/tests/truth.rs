@@ -9,6 +9,7 @@ use certkern_abcrown::SourceNames;
 use certkern_core::property::Property;
 use certkern_graph::Graph;
 use certkern_onnx::write_safetensors;
+use certkern_report::Words;
 use certkern_seal::{Digests, Verdict};
 use certkern_wire::{Limits, Role};
 use num_traits::ToPrimitive;
@@ -35,10 +36,11 @@ impl Instance {
         let limits = Limits::default();
         let imported = certkern_onnx::import(&fs::read(onnx).unwrap()).map_err(|error| error.to_string())?;
         let (graph_json, payload) = (imported.graph.into_bytes(), imported.payload);
-        let graph = Graph::read(&graph_json, Some(&payload), &limits).map_err(|rejection| rejection.to_string())?;
+        let graph =
+            Graph::read(&graph_json, Some(&payload), &limits).map_err(|rejection| Words(&rejection).to_string())?;
         let property_text = fs::read(property).unwrap();
         let property = certkern_claims::read_property(text(property), &property_text, &limits);
-        let property = property.map_err(|rejection| rejection.to_string())?;
+        let property = property.map_err(|rejection| Words(&rejection).to_string())?;
         Ok(Self { name, graph_json, payload, property_text, graph, property })
     }
 

@@ -8,7 +8,7 @@ use certkern_core::num::Rational;
 use certkern_graph::{Graph, Lowered};
 use certkern_wire::fields::element;
 use certkern_wire::json::{self, Json, Value};
-use certkern_wire::{Limits, Reason, Rejection};
+use certkern_wire::{Limits, Reason, Rejection, number};
 use num_traits::Signed;
 
 const FORMAT: &str = "certkern.probe.v1";
@@ -131,9 +131,8 @@ fn numbers(list: &Json<'_>, path: &str, format: Option<Format>, limits: &Limits)
         found.push(match format {
             None => number,
             Some(format) => {
-                let limit =
-                    Reason::Limit { name: "exponent", limit: if format == Format::Float32 { 127 } else { 1023 } };
-                format.nearest(&number).ok_or_else(|| json.fault(limit, &path))?
+                let beyond = || json.fault(Reason::JsonNumber(number::about(&number)), &path);
+                format.nearest(&number).ok_or_else(beyond)?
             }
         });
     }

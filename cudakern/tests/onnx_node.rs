@@ -102,8 +102,8 @@ impl Case {
     /// Every output number of the case, and every one of a run on the CPU, beside the kernel's.
     fn differences(&self, imported: &Imported, free: usize) -> Vec<Difference> {
         let graph = Graph::read(imported.graph.as_bytes(), Some(&imported.payload), &Limits::default());
-        let graph = graph.unwrap_or_else(|rejection| panic!("{}: {rejection}", self.name));
-        let lowered = graph.lower().unwrap_or_else(|rejection| panic!("{}: {rejection}", self.name));
+        let graph = graph.unwrap_or_else(|rejection| panic!("{}: {rejection:?}", self.name));
+        let lowered = graph.lower().unwrap_or_else(|rejection| panic!("{}: {rejection:?}", self.name));
         let (format, point) = numbers(&self.tensor(&format!("input_{free}")).expect("an input"));
         let bounds = Bounds::new(&graph, &lowered, &point, format, BITS);
         let bounds = bounds.unwrap_or_else(|failure| panic!("{}: {failure}", self.name));

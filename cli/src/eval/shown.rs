@@ -5,6 +5,7 @@ use crate::digest::{self, Digests};
 use certkern_core::interval::Interval;
 use certkern_core::num::Rational;
 use certkern_cudakern::Difference;
+use certkern_report::Words;
 use certkern_seal::Evidence;
 use num_traits::Signed;
 use serde_json::{Map, json};
@@ -134,7 +135,7 @@ impl Comparison {
         let _ = writeln!(
             said,
             "  {:<9} {producer}: {sum}; the largest difference is {distance:e}, where {bound:e} is granted",
-            Evidence::Compared.name()
+            Words(&Evidence::Compared)
         );
         said
     }
@@ -149,7 +150,7 @@ impl Comparison {
             })
         };
         json!({
-            "evidence": Evidence::Compared.name(),
+            "evidence": Words(&Evidence::Compared).to_string(),
             "arith": self.format.to_string(),
             "producer": self.producer,
             "within": self.is_within(),

@@ -5,6 +5,7 @@ use crate::tally::count;
 use crate::{limits, lowering, roundtrip};
 use certkern_core::num::Rational;
 use certkern_graph::Graph;
+use certkern_report::Words;
 use certkern_seal::Verdict;
 use certkern_wire::json::{self, Json, Value};
 use certkern_wire::tensors::TensorFile;
@@ -14,10 +15,10 @@ use std::collections::BTreeMap;
 /// Counts a rejection, which must be one: with a code, a text, and places within the document.
 pub(crate) fn refused(target: &'static str, rejection: &Rejection, length: usize) {
     for fault in rejection.faults() {
-        assert_ne!(fault.reason.code(), "internal", "{rejection}");
-        assert!(fault.place.offset.is_none_or(|offset| offset <= length), "{rejection}");
+        assert_ne!(fault.reason.code(), "internal", "{rejection:?}");
+        assert!(fault.place.offset.is_none_or(|offset| offset <= length), "{rejection:?}");
     }
-    assert!(!rejection.to_string().is_empty());
+    assert!(!Words(rejection).to_string().is_empty());
     count(target, &rejection.first().reason.code());
 }
 
@@ -234,7 +235,7 @@ fn digests(files: &BTreeMap<String, Vec<u8>>) -> Option<Vec<(&'static str, Strin
     Some(digests.by_role().into_iter().map(|(role, hex)| (role.name(), hex)).collect())
 }
 
-/// Files as one input of [`bundle`].
+/// Files as one input of the target `bundle`.
 #[must_use]
 pub fn packed(files: &BTreeMap<String, Vec<u8>>) -> Vec<u8> {
     files.iter().flat_map(|(name, bytes)| [MARK.as_bytes(), name.as_bytes(), b"\n", bytes].concat()).collect()

@@ -40,7 +40,7 @@ pub(crate) fn graph(target: &'static str, read: &Graph) {
         again.push(Graph::read(&net.document(true), None, &limits()));
     }
     for again in again {
-        let again = again.unwrap_or_else(|rejection| panic!("written again it is refused: {rejection}"));
+        let again = again.unwrap_or_else(|rejection| panic!("written again it is refused: {rejection:?}"));
         assert_eq!(again.digest(), read.digest());
         assert_eq!(again.payload_digest(), read.payload_digest());
     }
@@ -57,26 +57,26 @@ pub(crate) fn property(target: &'static str, read: &Property) {
             count(target, "property comes back");
         }
         // A quotient may have more digits than its decimal, and stand in a longer document.
-        Err(rejection) => assert!(rejection.first().reason.code().starts_with("limit."), "{rejection}"),
+        Err(rejection) => assert!(rejection.first().reason.code().starts_with("limit."), "{rejection:?}"),
     }
 }
 
 /// An enclosure's document with other white space and the members of its objects in another order.
 fn enclosure(bytes: &[u8], digests: &(certkern_wire::digest::QueryDigest, certkern_wire::digest::AnswerDigest)) {
-    let document = json::parse(bytes, &limits()).unwrap_or_else(|rejection| panic!("{rejection}"));
+    let document = json::parse(bytes, &limits()).unwrap_or_else(|rejection| panic!("{rejection:?}"));
     let mut text = String::new();
     write(&document, &mut text);
     let again = enclosure_digests(text.as_bytes(), &limits());
-    assert_eq!(again.unwrap_or_else(|rejection| panic!("written again it is refused: {rejection}")), *digests);
+    assert_eq!(again.unwrap_or_else(|rejection| panic!("written again it is refused: {rejection:?}")), *digests);
 }
 
 /// Any document: written again it is the same text as written once.
 fn text(document: &Json<'_>) {
     let (mut once, mut twice) = (String::new(), String::new());
     write(document, &mut once);
-    let again = json::parse(once.as_bytes(), &limits()).unwrap_or_else(|rejection| panic!("{rejection}: {once}"));
+    let again = json::parse(once.as_bytes(), &limits()).unwrap_or_else(|rejection| panic!("{rejection:?}: {once}"));
     write(&again, &mut twice);
-    let reversed = json::parse(twice.as_bytes(), &limits()).unwrap_or_else(|rejection| panic!("{rejection}"));
+    let reversed = json::parse(twice.as_bytes(), &limits()).unwrap_or_else(|rejection| panic!("{rejection:?}"));
     let mut thrice = String::new();
     write(&reversed, &mut thrice);
     // Objects are turned round each time.

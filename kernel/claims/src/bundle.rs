@@ -10,9 +10,9 @@ use certkern_wire::digest::{GraphDigest, InputDigest, OutputDigest, PayloadDiges
 use certkern_wire::fields::Fields;
 use certkern_wire::json::{self, Json};
 use certkern_wire::limits::Limits;
-use certkern_wire::reason::{Fault, Reason, Rejection, Role};
+use certkern_wire::reason::{Fault, Reason, Rejection, Role, SHOWN};
 use certkern_wire::tensors::Source;
-use certkern_wire::{Shown, bound, nodes, property, region, vnnlib};
+use certkern_wire::{bound, nodes, property, region, vnnlib};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The files of a bundle by name.
@@ -233,9 +233,9 @@ fn read_manifest(bytes: &[u8], limits: &Limits) -> Result<Manifest, Rejection> {
 fn read_outside(json: &Json) -> Result<Vec<String>, Fault> {
     let read = |(place, item): (usize, &Json)| {
         let path = format!("outside[{place}]");
-        let (text, expected) = (item.string(&path)?, format!("1 to {} characters", Shown::MOST));
+        let (text, expected) = (item.string(&path)?, format!("1 to {} characters", SHOWN));
         let found = text.chars().count();
-        let fits = (1..=Shown::MOST).contains(&found).then(|| text.to_owned());
+        let fits = (1..=SHOWN).contains(&found).then(|| text.to_owned());
         fits.ok_or_else(|| item.fault(Reason::JsonValue { expected, found: found.to_string() }, &path))
     };
     json.array("outside")?.iter().enumerate().map(read).collect()

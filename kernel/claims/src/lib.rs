@@ -5,6 +5,7 @@
 //!
 //! ```
 //! use certkern_claims::check_document;
+//! use certkern_report::Report;
 //! use certkern_wire::limits::Limits;
 //!
 //! let graph = br#"{"format": "torchlean.ir.v1", "input_id": 0, "output_ids": [2], "nodes": [
@@ -13,7 +14,7 @@
 //!     {"id": 2, "kind": "sum", "parents": [1], "shape": []}]}"#;
 //! let verdict = check_document(graph, &Limits::default());
 //! assert!(verdict.line().starts_with("s ACCEPTED well-shaped "));
-//! assert!(verdict.report().text().starts_with("The graph is well-shaped: nodes=3, input=0, outputs=#[2]."));
+//! assert!(Report::of(&verdict).text().starts_with("The graph is well-shaped: nodes=3, input=0, outputs=#[2]."));
 //!
 //! let wrong = String::from_utf8_lossy(graph).replace("\"shape\": []", "\"shape\": [4]");
 //! let verdict = check_document(wrong.as_bytes(), &Limits::default());

@@ -49,8 +49,8 @@ fn check(case: &Json) -> Result<Graph, String> {
     let mut field = |name: &str| fields.required(name).unwrap();
     let name = field("name").string("").unwrap();
     let (graph, input, expected) = (field("graph"), numbers(field("input")), numbers(field("expected")));
-    let graph = Graph::of_json(graph, None, &Limits::default()).map_err(|fault| format!("{name}: {fault}"))?;
-    let lowered = graph.lower().map_err(|fault| format!("{name}: {fault}"))?;
+    let graph = Graph::of_json(graph, None, &Limits::default()).map_err(|fault| format!("{name}: {fault:?}"))?;
+    let lowered = graph.lower().map_err(|fault| format!("{name}: {fault:?}"))?;
     let values = evaluate(&lowered.program, &input);
     let found = &values[*lowered.values.last().unwrap()];
     assert_eq!(found.len(), expected.len(), "{name}");

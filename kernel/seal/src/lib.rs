@@ -1,7 +1,7 @@
-//! From a judgement and the documents to a theorem, and from the theorem to everything that a person or a script is told.
+//! From a judgement and the documents to a theorem: what was proved, how each part of it is known, and what is left to believe.
 //!
 //! [`Theorem`] has three makers, [`Theorem::of`], [`Theorem::enclosed`] and [`Theorem::well_shaped`]; all compute the digests themselves. [`Verdict`] is the one value
-//! from which the verdict line, the exit code and the [`Report`] are derived.
+//! from which the verdict line and the exit code are derived. Reports are worded outside the kernel, from the same value.
 
 #![forbid(unsafe_code)]
 #![deny(
@@ -36,12 +36,11 @@
 )]
 
 mod documents;
-mod json;
-mod report;
+mod evidence;
 mod theorem;
 mod verdict;
 
 pub use documents::{Claimed, Digests, Documents, Stated};
-pub use report::{Assumption, Count, Evidence, Item, Report};
-pub use theorem::{Proposition, Theorem};
+pub use evidence::{Count, Evidence, Part, Premise};
+pub use theorem::{Proposition, Subject, Theorem};
 pub use verdict::Verdict;

@@ -1,9 +1,10 @@
 //! Theorems: what the kernel proved in this process.
 
 use crate::documents::{Claimed, Digests, Documents};
-use crate::report::{Count, Evidence, shown};
-use certkern_core::property::{NormBall, Property, Within};
-use certkern_core::rules::{self, ClaimedBall, Enclosure, Judgement, Problem, Statement};
+use crate::evidence::{Count, Evidence};
+use certkern_core::num::Rational;
+use certkern_core::property::{Norm, Property};
+use certkern_core::rules::{self, ClaimedBall, Enclosure, Judgement, Statement};
 use certkern_graph::Graph;
 use certkern_wire::digest::{self, AnswerDigest, ClaimDigest, GraphDigest, PayloadDigest, QueryDigest};
 use certkern_wire::reason::{Reason, Rejection, Role};
@@ -73,23 +74,54 @@ pub struct Theorem {
 
 /// What a theorem is about.
 #[derive(Debug)]
-pub(crate) enum Subject {
+pub enum Subject {
     /// A graph alone.
-    Graph { graph: GraphDigest, payload: PayloadDigest, nodes: usize, input: usize, outputs: Vec<usize> },
-    /// A graph, a region and an unsafe set, or the bounds outside which it lies. `region` says what the region is, `nonempty` whether it has a point for certain.
-    Problem {
-        digests: Digests,
-        interface: Vec<Vec<usize>>,
+    Graph {
+        /// The digest of the graph.
+        graph: GraphDigest,
+        /// The digest of its numbers.
+        payload: PayloadDigest,
+        /// The number of its nodes.
+        nodes: usize,
+        /// The id of its input.
+        input: usize,
+        /// The ids of its outputs.
         outputs: Vec<usize>,
-        region: String,
-        nonempty: bool,
+    },
+    /// A graph, a region and an unsafe set, or the bounds outside which it lies.
+    Problem {
+        /// The digests of all four.
+        digests: Box<Digests>,
+        /// The shapes of the network's input and outputs.
+        interface: Vec<Vec<usize>>,
+        /// The ids of the outputs, or of the nodes that are bounded.
+        outputs: Vec<usize>,
+        /// The number of input coordinates.
+        inputs: usize,
+        /// The ball that the region lies in beside its box.
+        ball: Option<(Norm, Rational)>,
+        /// The number of linear constraints of the region.
+        rows: usize,
+        /// The number of disjuncts of the unsafe set.
         disjuncts: usize,
+        /// Whether no input satisfies the input rows of any disjunct.
         vacuous: bool,
+        /// What is claimed.
         claimed: Claimed,
+        /// What the bundle names that lies outside the graph.
         outside: Vec<String>,
     },
     /// Expressions and balls for their values.
-    Enclosure { query: QueryDigest, answer: AnswerDigest, intervals: usize, balls: Vec<ClaimedBall> },
+    Enclosure {
+        /// The digest of the expressions.
+        query: QueryDigest,
+        /// The digest of the balls.
+        answer: AnswerDigest,
+        /// The number of intervals in the expressions.
+        intervals: usize,
+        /// The balls.
+        balls: Vec<ClaimedBall>,
+    },
 }
 
 impl Theorem {
@@ -118,7 +150,7 @@ impl Theorem {
             return Err(Reason::Internal("a judgement that is not the claim").into());
         }
         // Computed from these documents when they were put together; they cannot have changed since.
-        let digests = documents.digests().clone();
+        let digests = Box::new(documents.digests().clone());
         let bytes = [digests.graph.bytes(), digests.payload.bytes(), digests.input.bytes(), digests.output.bytes()];
         let claim = digest::claim_digest(kind, proposition.name(), &bytes);
         let disjuncts = problem.property().disjuncts.len();
@@ -126,9 +158,11 @@ impl Theorem {
             proposition == Proposition::Unsat && (0..disjuncts).all(|d| matches!(problem.region_of(d), Ok(None)));
         let (claimed, outside) = (documents.claimed().clone(), documents.outside.clone());
         let (interface, outputs) = (documents.graph().interface(), claimed.ids(documents.graph()));
-        let (region, nonempty) = (region_of(problem), problem.restriction().rows.is_empty());
+        let (inputs, within) = (problem.property().inputs(), problem.restriction());
+        let ball = within.ball.as_ref().map(|ball| (ball.norm, ball.radius.clone()));
+        let rows = within.rows.len();
         let subject =
-            Subject::Problem { digests, interface, outputs, region, nonempty, disjuncts, vacuous, claimed, outside };
+            Subject::Problem { digests, interface, outputs, inputs, ball, rows, disjuncts, vacuous, claimed, outside };
         let (model, specification) = (Evidence::Assumed, Evidence::Assumed);
         Ok(Self { proposition, kind, subject, claim, counts, binary64, model, specification, probes: 0 })
     }
@@ -196,7 +230,9 @@ impl Theorem {
         &self.claim
     }
 
-    pub(crate) fn subject(&self) -> &Subject {
+    /// What it is about.
+    #[must_use]
+    pub fn subject(&self) -> &Subject {
         &self.subject
     }
 
@@ -284,16 +320,6 @@ impl Theorem {
         self.specification = Evidence::Compared;
         Ok(self)
     }
-}
-
-/// The region in words.
-fn region_of(problem: &Problem) -> String {
-    let (inputs, Within { ball, rows }) = (problem.property().inputs(), problem.restriction());
-    let ball = ball.as_ref().map(|NormBall { norm, radius, .. }| {
-        format!(" in the ball of radius {} in the {}-norm", shown(radius), *norm as u8)
-    });
-    let rows = if rows.is_empty() { String::new() } else { format!(" where {} linear constraints hold", rows.len()) };
-    format!("the box X of {inputs} coordinates{}{rows}", ball.unwrap_or_default())
 }
 
 /// The user's own file has nothing here that it could be compared with.

@@ -1,6 +1,5 @@
-//! The verdict: one value from which the line, the exit code and the report are derived.
+//! The verdict: one value from which the line and the exit code are derived, and whatever is said of it.
 
-use crate::report::Report;
 use crate::theorem::Theorem;
 use certkern_wire::reason::{Class, Reason, Rejection};
 
@@ -61,11 +60,5 @@ impl Verdict {
                 Class::Internal => "internal",
             },
         }
-    }
-
-    /// The report.
-    #[must_use]
-    pub fn report(&self) -> Report<'_> {
-        Report::new(self)
     }
 }

@@ -1,4 +1,4 @@
-//! One verdict: line, exit code and report agree, and a theorem is compared with the user's own files by digest.
+//! One verdict: line and exit code agree, and a theorem is compared with the user's own files by digest.
 
 use certkern_graph::Graph;
 use certkern_seal::{Evidence, Theorem, Verdict};
@@ -30,9 +30,6 @@ fn each_class_has_its_line_and_exit_code() {
     ];
     for (verdict, line, code, name) in table {
         assert_eq!((verdict.line().as_str(), verdict.exit_code(), verdict.name()), (line, code, name));
-        let json = verdict.report().json();
-        assert!(json.contains(&format!("\"line\":\"{line}\",\"exit_code\":{code},")), "{json}");
-        assert!(json.contains("\"path\":\"a.b\""), "{json}");
     }
     let accepted = Verdict::Accepted(Box::new(Theorem::well_shaped(&graph(GRAPH))));
     assert_eq!((accepted.exit_code(), accepted.name()), (0, "accepted"));

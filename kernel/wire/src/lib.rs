@@ -60,10 +60,9 @@ pub mod number;
 pub mod property;
 pub mod reason;
 pub mod region;
-mod render;
+mod rejection;
 pub mod tensors;
 pub mod vnnlib;
 
 pub use limits::Limits;
 pub use reason::{Class, Fault, Place, Reason, Rejection, Role};
-pub use render::Shown;

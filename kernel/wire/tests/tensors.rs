@@ -190,7 +190,7 @@ fn real_files_read_to_the_last_tensor() {
     assert!(files.len() >= 8);
     for path in files {
         let bytes = &shared::read(&path)[..];
-        let mut tensors = TensorFile::parse(&bytes, &Limits::default()).unwrap_or_else(|e| panic!("{path:?}: {e}"));
+        let mut tensors = TensorFile::parse(&bytes, &Limits::default()).unwrap_or_else(|e| panic!("{path:?}: {e:?}"));
         let names: Vec<String> = tensors.names().map(str::to_owned).collect();
         for name in &names {
             let tensor = tensors.take(name).unwrap();

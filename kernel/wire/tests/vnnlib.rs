@@ -27,7 +27,7 @@ fn with(assertions: &str) -> Result<Property, certkern_wire::Rejection> {
 
 /// The rows of each disjunct behind the four of the region.
 fn rows(assertions: &str) -> Vec<Vec<Row>> {
-    let property = with(assertions).unwrap_or_else(|fault| panic!("{assertions}: {fault}"));
+    let property = with(assertions).unwrap_or_else(|fault| panic!("{assertions}: {fault:?}"));
     property.disjuncts.into_iter().map(|rows| rows[4..].to_vec()).collect()
 }
 
@@ -292,7 +292,7 @@ fn marabou_cases() {
         match expected {
             Err(code) => assert_eq!(read.unwrap_err().first().reason.code(), code, "{name}"),
             Ok((inputs, outputs, rows, (lower, upper))) => {
-                let property = read.unwrap_or_else(|e| panic!("{name}: {e}"));
+                let property = read.unwrap_or_else(|e| panic!("{name}: {e:?}"));
                 assert_eq!((property.inputs(), property.outputs), (inputs, outputs), "{name}");
                 assert_eq!(property.disjuncts.iter().map(Vec::len).collect::<Vec<_>>(), rows, "{name}");
                 assert_eq!((&property.lower[0], &property.upper[0]), (&lower, &upper), "{name}");
@@ -310,7 +310,7 @@ fn benchmark_files_read() {
         if name.starts_with("marabou") {
             continue;
         }
-        let property = parse(&shared::read(&path), &Limits::default()).unwrap_or_else(|e| panic!("{name}: {e}"));
+        let property = parse(&shared::read(&path), &Limits::default()).unwrap_or_else(|e| panic!("{name}: {e:?}"));
         sizes.insert(name, (property.inputs(), property.outputs, property.disjuncts.len()));
     }
     assert!(sizes.len() >= 100, "{}", sizes.len());
@@ -341,7 +341,7 @@ fn the_second_version_names_elements_of_tensors() {
     for (second, first) in pairs {
         let second = parse(format!("{NETWORK}(assert {second})").as_bytes(), &Limits::default());
         let first = with(&format!("(declare-const Y_2 Real) (assert {first})"));
-        assert_eq!(second.unwrap_or_else(|fault| panic!("{first:?}: {fault}")), first.unwrap());
+        assert_eq!(second.unwrap_or_else(|fault| panic!("{first:?}: {fault:?}")), first.unwrap());
     }
 }
 
@@ -390,6 +390,9 @@ fn what_the_second_version_means_otherwise_is_refused() {
     assert_eq!(code(&format!("{HEAD} (vnnlib-version <2.0>)")).0, "property.unsupported");
     assert_eq!(code(&format!("{NETWORK} (declare-const X_0 Real)")).0, "property.unsupported");
     assert_eq!(code(&format!("{NETWORK} {}", &NETWORK[22..])).0, "property.unsupported");
+    // `=` is no comparison there, and is named as it is written.
+    let equals = parse(format!("{NETWORK} (assert (= Y[0] 1))").as_bytes(), &Limits::default()).unwrap_err();
+    assert_eq!(equals.first().reason, Reason::PropertyUnsupported("=".to_owned()));
     // Without the version the brackets are no part of a name.
     assert_eq!(code(&format!("{HEAD} (assert (<= Y_0[0] 1))")).0, "property.variable");
     assert_eq!(code(&format!("{HEAD} (assert (== Y_0 1))")).0, "property.unsupported");
@@ -444,8 +447,6 @@ fn tensors_are_of_the_shapes_of_the_network() {
     assert_eq!(refused("[2]", "[6]", &[&[2], &[2, 3]]), shape("Y", &[6], &[2, 3]));
     assert_eq!(refused("[2]", "[1,2]", &[&[2], &[2]]), shape("Y", &[1, 2], &[2]));
     assert_eq!(refused("[2]", "[]", &[&[2], &[1]]), shape("Y", &[], &[1]));
-    let text = refused("[3,2]", "[2]", &[&[2, 3], &[2]]).0.to_string();
-    assert!(text.contains("[3, 2]") && text.contains("[2, 3]"), "{text}");
     // An output that the network does not have is left to the comparison of widths.
     assert_eq!(about("[2]", "[2,2]", "(<= 0 0)", &[&[2]]).unwrap().outputs, 4);
     // Without a network the order of elements is not known.

@@ -29,6 +29,7 @@ pub use problem::rounds_to;
 
 use certkern_graph::Graph;
 use certkern_onnx::write_safetensors;
+use certkern_report::Words;
 use certkern_wire::{Limits, digest, vnnlib};
 use serde_json::json;
 use sha2::{Digest, Sha256};
@@ -64,9 +65,9 @@ pub fn convert(
     let imported = certkern_onnx::import(onnx).map_err(|error| ConvertError::Onnx(error.to_string()))?;
     let limits = Limits::default();
     let graph = Graph::read(imported.graph.as_bytes(), Some(&imported.payload), &limits)
-        .map_err(|rejection| ConvertError::Graph(rejection.to_string()))?;
+        .map_err(|rejection| ConvertError::Graph(Words(&rejection).to_string()))?;
     let exact = vnnlib::parse_about(property, Some(&graph.interface()), &limits)
-        .map_err(|rejection| ConvertError::Property(rejection.to_string()))?;
+        .map_err(|rejection| ConvertError::Property(Words(&rejection).to_string()))?;
     let digests = json!({
         "graph": graph.digest().to_string(),
         "payload": graph.payload_digest().to_string(),

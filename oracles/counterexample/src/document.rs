@@ -3,6 +3,7 @@
 use crate::error::{Fault, Position, ReadError};
 use crate::point::Entries;
 use certkern_core::property::Variable;
+use certkern_report::Words;
 use certkern_wire::json::{self, Json, Value};
 use certkern_wire::{Reason, Rejection};
 
@@ -54,8 +55,8 @@ fn refused(source: &str, rejection: &Rejection) -> ReadError {
     let fault = rejection.first();
     let position = fault.place.offset.map(|offset| Position::of(source, offset));
     let text = match fault.place.path.as_str() {
-        "" => fault.reason.to_string(),
-        path => format!("{path}: {}", fault.reason),
+        "" => Words(&fault.reason).to_string(),
+        path => format!("{path}: {}", Words(&fault.reason)),
     };
     ReadError { position, fault: Fault::Document(text) }
 }

@@ -4,6 +4,7 @@ use crate::error::{Fault, Position, ReadError};
 use crate::{document, text};
 use certkern_core::num::Rational;
 use certkern_core::property::Variable;
+use certkern_report::Words;
 use certkern_wire::{Limits, Reason, number};
 use std::collections::BTreeMap;
 
@@ -157,7 +158,7 @@ fn no_number(variable: Variable, text: &str, reason: &Reason) -> Fault {
         return Fault::NotFinite { variable, text };
     }
     match reason {
-        Reason::Limit { .. } => Fault::Limit { variable, detail: reason.to_string() },
+        Reason::Limit { .. } => Fault::Limit { variable, detail: Words(reason).to_string() },
         _ => Fault::Number { variable, text },
     }
 }

@@ -8,6 +8,7 @@ use certkern_counterexample::{
     Comparison, Counterexample, Difference, Parts, RowSlack, Source, Tolerance, bundle, compare,
 };
 use certkern_graph::Graph;
+use certkern_report::Report;
 use certkern_seal::{Documents, Verdict};
 use certkern_wire::{Limits, property};
 
@@ -123,6 +124,6 @@ fn bundles_are_what_the_kernel_checks() {
         (r#"{"format": "certkern.counterexample.v1", "x": [1e0]}"#, "s ACCEPTED sat "),
     ] {
         let verdict = verdict(text);
-        assert!(verdict.line().starts_with(line), "{text}: {}", verdict.report().text());
+        assert!(verdict.line().starts_with(line), "{text}: {}", Report::of(&verdict).text());
     }
 }

@@ -3,6 +3,7 @@
 use crate::document::Document;
 use crate::tail::Tail;
 use crate::tool::{Output, Tool};
+use certkern_report::Words;
 use certkern_wire::{Limits, Rejection};
 use std::fmt;
 use std::io;
@@ -90,7 +91,7 @@ impl fmt::Display for Fault {
                     (Some(offset), Some(found)) => write!(f, " at byte {offset}, `{found}`")?,
                     _ => {}
                 }
-                write!(f, " ({}); a tool writes its answer there and nothing else, all the rest to standard error", fault.reason)
+                write!(f, " ({}); a tool writes its answer there and nothing else, all the rest to standard error", Words(&fault.reason))
             }
             Self::Held => f.write_str(
                 "it ended, and a process that it started and that left its group keeps its standard output open, so the answer may be \

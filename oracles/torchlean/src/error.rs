@@ -2,6 +2,7 @@
 
 use crate::artifact::Artifact;
 use certkern_abcrown::BoxFault;
+use certkern_report::Words;
 use certkern_wire::{Fault, Rejection};
 use std::fmt;
 
@@ -74,7 +75,7 @@ impl fmt::Display for ImportError {
                 write!(f, "this is {}: {}", kind.name(), kind.without_claim().unwrap_or("it can be imported"))
             }
             Self::Rejected(rejection) => {
-                let faults: Vec<String> = rejection.faults().map(ToString::to_string).collect();
+                let faults: Vec<String> = rejection.faults().map(|fault| Words(fault).to_string()).collect();
                 f.write_str(&faults.join("\n"))
             }
             Self::Unknown => {

@@ -114,9 +114,9 @@ impl Claim {
     pub(super) fn bundle(&self, certificate: String, hints: Option<Vec<u8>>) -> BTreeMap<String, Vec<u8>> {
         let (graph, region) = (self.net.document(true), self.region.document());
         let read = Graph::read(&graph, None, &limits());
-        let read = read.unwrap_or_else(|rejection| panic!("{rejection}: {}", String::from_utf8_lossy(&graph)));
+        let read = read.unwrap_or_else(|rejection| panic!("{rejection:?}: {}", String::from_utf8_lossy(&graph)));
         let stated = self.read(&region);
-        let stated = stated.unwrap_or_else(|rejection| panic!("{rejection}: {region} {}", self.stated));
+        let stated = stated.unwrap_or_else(|rejection| panic!("{rejection:?}: {region} {}", self.stated));
         let digests = Digests::of(&read, &stated).by_role();
         let digests: Vec<String> = digests.iter().map(|(role, hex)| format!("\"{}\":\"{hex}\"", role.name())).collect();
         let mut files = BTreeMap::from([

@@ -90,7 +90,7 @@ pub(crate) fn body(data: &[u8]) {
         }
         Verdict::Rejected(rejection) => {
             let code = rejection.first().reason.code();
-            assert_ne!(code, "internal", "{document}: {rejection}");
+            assert_ne!(code, "internal", "{document}: {rejection:?}");
             count(TARGET, &code);
         }
     }

@@ -110,7 +110,7 @@ impl Check<'_> {
                     assert!(!self.claim.is_false(), "a false claim is accepted");
                     true
                 }
-                Verdict::Rejected(rejection) => panic!("all entries are closed, and {rejection}"),
+                Verdict::Rejected(rejection) => panic!("all entries are closed, and {rejection:?}"),
             },
         }
     }
@@ -136,7 +136,7 @@ impl Check<'_> {
 
 fn refused(target: &'static str, stage: &str, rejection: &Rejection) {
     let code = rejection.first().reason.code();
-    assert_ne!(code, "internal", "{rejection}");
+    assert_ne!(code, "internal", "{rejection:?}");
     count(target, &format!("{stage} {code}"));
 }
 
@@ -168,7 +168,7 @@ fn witness(u: &mut Choices<'_>) {
             let exact = !outside && (0..claim.property.disjuncts.len()).any(|d| claim.violates(place, d));
             assert!(
                 !exact || rejection.first().reason.code() != "witness.property",
-                "a witness is refused: {rejection}"
+                "a witness is refused: {rejection:?}"
             );
         }
     }

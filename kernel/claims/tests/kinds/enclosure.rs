@@ -3,6 +3,7 @@
 use certkern_claims::check_document;
 use certkern_core::expr::{Expressions, Node};
 use certkern_core::num::Rational;
+use certkern_report::Report;
 use certkern_seal::Verdict;
 use certkern_wire::digest::query_digest;
 use certkern_wire::limits::Limits;
@@ -41,14 +42,14 @@ fn check(document: &str) -> Verdict {
 #[track_caller]
 fn accepted(ops: &[Op<'_>], outputs: &[usize], values: &[&str]) {
     let verdict = check(&certificate(ops, outputs, values));
-    assert!(verdict.line().starts_with("s ACCEPTED enclosure "), "{}\n{}", verdict.line(), verdict.report().text());
+    assert!(verdict.line().starts_with("s ACCEPTED enclosure "), "{}\n{}", verdict.line(), Report::of(&verdict).text());
 }
 
 #[track_caller]
 fn said(document: &str, line: &str, code: u8, text: &str) {
     let verdict = check(document);
-    assert_eq!((verdict.line().as_str(), verdict.exit_code()), (line, code), "{}", verdict.report().text());
-    assert!(verdict.report().text().contains(text), "{}", verdict.report().text());
+    assert_eq!((verdict.line().as_str(), verdict.exit_code()), (line, code), "{}", Report::of(&verdict).text());
+    assert!(Report::of(&verdict).text().contains(text), "{}", Report::of(&verdict).text());
 }
 
 #[track_caller]
@@ -74,7 +75,7 @@ fn balls_come_back_exactly() {
     let verdict = check(&certificate(TANH, &[1], &[ARB]));
     // 18071807536945966985/2^66 and 157551381/2^93, which are in lowest terms.
     let values = r#""values":[{"mid":"18071807536945966985/73786976294838206464","rad":"157551381/9903520314283042199192993792"}]"#;
-    assert!(verdict.report().json().contains(values), "{}", verdict.report().json());
+    assert!(Report::of(&verdict).json().contains(values), "{}", Report::of(&verdict).json());
 }
 
 #[test]
@@ -331,7 +332,7 @@ fn a_large_value_is_shown_as_a_power_of_two() {
     let ops: &[Op<'_>] = &[("rational", &[], &["5000"]), ("exp", &[0], &[])];
     let verdict = check(&certificate(ops, &[1], &[r#"{"mid":1,"rad":1}"#]));
     assert_eq!(verdict.line(), "s REJECTED enclosure.refuted");
-    let text = verdict.report().text();
+    let text = Report::of(&verdict).text();
     let number =
         text.split(|c: char| c.is_whitespace() || c == ',').find_map(|word| word.split_once("*2^")).expect(&text);
     let (mantissa, exponent): (f64, f64) = (number.0.parse().unwrap(), number.1.trim_end_matches('.').parse().unwrap());

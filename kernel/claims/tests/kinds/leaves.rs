@@ -3,6 +3,7 @@
 //! The pre-activations are `a = x − 1/4 ∈ [−5/4, 3/4]` and `b = −x ∈ [−1, 1]`. The greatest output is `3/4` (at 1), the least `−1` (at −1).
 
 use crate::support::{Array, Bundle, GRAPH, above, f64s, u8s, u32s};
+use certkern_report::Report;
 use certkern_seal::Verdict;
 use certkern_wire::limits::Limits;
 
@@ -32,14 +33,14 @@ fn line(verdict: &Verdict) -> String {
 #[track_caller]
 fn accepted(bundle: &Bundle) {
     let verdict = bundle.check();
-    assert!(verdict.line().starts_with("s ACCEPTED unsat "), "{}\n{}", verdict.line(), verdict.report().text());
+    assert!(verdict.line().starts_with("s ACCEPTED unsat "), "{}\n{}", verdict.line(), Report::of(&verdict).text());
     assert_eq!(verdict.exit_code(), 0);
 }
 
 #[track_caller]
 fn refused(bundle: &Bundle, code: &str) {
     let verdict = bundle.check();
-    assert_eq!(line(&verdict), format!("s REJECTED {code}"), "{}", verdict.report().text());
+    assert_eq!(line(&verdict), format!("s REJECTED {code}"), "{}", Report::of(&verdict).text());
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Kind `monotone`: networks whose direction is known by hand.
 
 use certkern_claims::check_document;
+use certkern_report::Report;
 use certkern_seal::Verdict;
 use certkern_wire::limits::Limits;
 
@@ -48,8 +49,8 @@ fn what_rises_is_accepted() {
     ];
     for nodes in rises {
         let verdict = check(nodes);
-        assert!(verdict.line().starts_with("s ACCEPTED monotone "), "{nodes:?}: {}", verdict.report().text());
-        assert!(verdict.report().text().starts_with("For all x ≤ x′ in every coordinate"));
+        assert!(verdict.line().starts_with("s ACCEPTED monotone "), "{nodes:?}: {}", Report::of(&verdict).text());
+        assert!(Report::of(&verdict).text().starts_with("For all x ≤ x′ in every coordinate"));
     }
 }
 
@@ -96,8 +97,8 @@ fn what_falls_or_is_not_known_to_rise_is_refused() {
     for (nodes, text) in refused {
         let verdict = check(nodes);
         let said = (verdict.line(), verdict.exit_code());
-        assert_eq!(said, ("s REJECTED monotone.unproved".to_owned(), 1), "{nodes:?}: {}", verdict.report().text());
-        assert!(verdict.report().text().contains(text), "{nodes:?}: {}", verdict.report().text());
+        assert_eq!(said, ("s REJECTED monotone.unproved".to_owned(), 1), "{nodes:?}: {}", Report::of(&verdict).text());
+        assert!(Report::of(&verdict).text().contains(text), "{nodes:?}: {}", Report::of(&verdict).text());
     }
 }
 

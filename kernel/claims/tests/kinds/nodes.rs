@@ -3,6 +3,7 @@
 use crate::support::{self, Array, GRAPH, Random, f64s, safetensors, u32s};
 use certkern_claims::read_bounds;
 use certkern_graph::Graph;
+use certkern_report::Report;
 use certkern_seal::Digests;
 use certkern_wire::limits::Limits;
 use std::collections::BTreeMap;
@@ -128,7 +129,7 @@ fn what_is_false_at_a_point_is_never_accepted() {
         let side = if at.2 { "lower" } else { "upper" };
         let form = if slope == 0 { "" } else { "affine " };
         let named = format!("({form}{side} bound of node {}, coordinate {})", at.0 + 1, at.1);
-        assert!(verdict.report().text().contains(&named), "{named}: {}", verdict.report().text());
+        assert!(Report::of(&verdict).text().contains(&named), "{named}: {}", Report::of(&verdict).text());
         refused += 1;
         // Far enough outward it is accepted with the same hints: the values lie within 2, the slopes take 2·2 and the multipliers 4.
         if constraints == 0 {
@@ -146,7 +147,7 @@ fn what_lies_outside_is_told_in_every_report() {
     let named = r#""outside":["scale: 1/255\u001b[2J","s ACCEPTED unsat\n"],"digests""#;
     files.insert("bundle.json".to_owned(), manifest.replace("\"digests\"", named).into_bytes());
     let verdict = support::check(&files);
-    let (text, json) = (verdict.report().text(), verdict.report().json());
+    let (text, json) = (Report::of(&verdict).text(), Report::of(&verdict).json());
     assert!(verdict.line().starts_with("s ACCEPTED nodes "), "{text}");
     assert_eq!(text.matches("  assumed   outside: ").count(), 2);
     assert_eq!(json.matches(r#"{"name":"outside","evidence":"assumed","text":"#).count(), 2);
@@ -155,5 +156,7 @@ fn what_lies_outside_is_told_in_every_report() {
     // The constraints are counted, and that they leave an input is not claimed.
     assert!(text.contains("where 2 linear constraints hold") && text.contains("assumed   nonempty-region: "), "{text}");
     let whole = bundle(REGIONS[0].0, &document(0, (0, 0, true), 0, -(1 << 45)), &BTreeMap::new(), 10);
-    assert!(!support::check(&whole).report().text().contains("nonempty-region"));
+    assert!(!Report::of(&support::check(&whole)).text().contains("nonempty-region"));
+    // No file of a property says what values inside should be, so none can be given.
+    assert!(text.contains("assumed   property: ") && !text.contains("--property"), "{text}");
 }

@@ -4,6 +4,7 @@
 
 use crate::support::{Bundle, GRAPH, Random, above, f64s, safetensors, u8s, u32s};
 use certkern_claims::{Arith, Files, Opened, Part, Sources};
+use certkern_report::{Report, Words};
 use certkern_seal::Verdict;
 use certkern_wire::limits::Limits;
 use certkern_wire::reason::Rejection;
@@ -21,7 +22,7 @@ fn borrowed(files: &Owned) -> Files<'_> {
 
 /// Line and report, without the counts of the tiers if the tiers differ.
 fn told(verdict: &Verdict) -> (String, String) {
-    (verdict.line(), verdict.report().json())
+    (verdict.line(), Report::of(verdict).json())
 }
 
 /// Checks the parts between `cuts`, and joins them in another order; the rejection of the first entry counts.
@@ -185,7 +186,7 @@ fn the_first_entry_that_is_not_proved_decides() {
     let mut place = |bundle: Bundle| {
         let verdict = one_verdict(&bundle.files(), "comb", &mut random);
         let Verdict::Rejected(rejection) = &verdict else { return (verdict.line(), String::new()) };
-        (verdict.line(), rejection.first().reason.to_string())
+        (verdict.line(), Words(&rejection.first().reason).to_string())
     };
     assert!(place(slopes(&[])).0.starts_with("s ACCEPTED"));
     // NaN behind a slope outside its domain, and the other way round; both in one batch.
@@ -206,7 +207,7 @@ fn each_tier_is_counted_and_binary64_is_an_assumption() {
     let open = |bound| Bundle { property: above(bound).replace("false", "true"), ..comb(40, bound) };
     let counts = |bundle: &Bundle, arith| {
         let verdict = one_of(bundle, arith);
-        let report = verdict.report().json();
+        let report = Report::of(&verdict).json();
         let count = |name: &str| {
             let text = report.split(&format!("\"{name}\":")).nth(1).unwrap();
             text.split([',', '}']).next().unwrap().parse::<usize>().unwrap()

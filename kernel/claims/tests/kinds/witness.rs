@@ -1,6 +1,7 @@
 //! Kind `witness` on a network small enough to be evaluated by hand: `y = relu(x − 1/4) − relu(−x)` on `x ∈ [−1, 1]`.
 
 use crate::support::{Bundle, GRAPH, above};
+use certkern_report::Report;
 use certkern_seal::Verdict;
 
 fn verdict(property: String, x: &str) -> Verdict {
@@ -11,14 +12,14 @@ fn verdict(property: String, x: &str) -> Verdict {
 #[track_caller]
 fn accepted(property: String, x: &str) {
     let verdict = verdict(property, x);
-    assert!(verdict.line().starts_with("s ACCEPTED sat "), "{}\n{}", verdict.line(), verdict.report().text());
+    assert!(verdict.line().starts_with("s ACCEPTED sat "), "{}\n{}", verdict.line(), Report::of(&verdict).text());
 }
 
 #[track_caller]
 fn refused(property: String, x: &str, code: &str, text: &str) {
     let verdict = verdict(property, x);
     assert_eq!(verdict.line(), format!("s REJECTED {code}"));
-    assert!(verdict.report().text().contains(text), "{}", verdict.report().text());
+    assert!(Report::of(&verdict).text().contains(text), "{}", Report::of(&verdict).text());
 }
 
 #[test]
@@ -100,13 +101,13 @@ fn functions_without_rational_values_are_judged_in_balls() {
         ("tanh", "\"1/3\"", "0.321512737531634344", "0.321512737531634345"),
     ] {
         let accepted = of_function(name, above(value), x);
-        assert!(accepted.line().starts_with("s ACCEPTED sat "), "{}", accepted.report().text());
+        assert!(accepted.line().starts_with("s ACCEPTED sat "), "{}", Report::of(&accepted).text());
         assert_eq!(of_function(name, above(more), x).line(), "s REJECTED witness.property", "{name}");
     }
     // 0.731058579630004879251159... − sigmoid(1) = 10^-9 + 3e-24 by the digits above.
     let missed = of_function("sigmoid", above("0.731058579630004879251159"), "1");
     assert_eq!(missed.line(), "s REJECTED witness.property");
-    let text = missed.report().text();
+    let text = Report::of(&missed).text();
     assert!(
         text.contains("misses row 0 by between 9.99999999") || text.contains("misses row 0 by 9.99999999"),
         "{text}"
@@ -121,7 +122,7 @@ fn what_balls_do_not_decide_is_told() {
     for name in ["sigmoid", "tanh"] {
         let bound = if name == "tanh" { "0" } else { "0.5" };
         let touching = of_function(name, above(bound), "0");
-        assert!(touching.line().starts_with("s ACCEPTED sat "), "{}", touching.report().text());
+        assert!(touching.line().starts_with("s ACCEPTED sat "), "{}", Report::of(&touching).text());
         let open = of_function(name, above(bound).replace("false", "true"), "0");
         assert_eq!(open.line(), "s REJECTED witness.property");
     }
@@ -133,7 +134,7 @@ fn what_balls_do_not_decide_is_told() {
     let equal =
         Bundle { kind: "witness", graph: graph.to_owned(), property, certificate, hints: Default::default() }.check();
     assert_eq!(equal.line(), "s REJECTED witness.undecided");
-    let text = equal.report().text();
+    let text = Report::of(&equal).text();
     assert!(
         text.contains("1024 bits do not tell whether the point lies in disjunct 0; in row 0 the slack lies between -"),
         "{text}"

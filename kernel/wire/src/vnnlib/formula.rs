@@ -8,11 +8,12 @@ use crate::number;
 use crate::property::weight;
 use crate::reason::{Fault, Reason};
 use certkern_core::property::Row;
+use std::sync::Arc;
 
-/// A union of disjuncts, each the intersection of its rows; at least one.
+/// A union of disjuncts, each the intersection of its rows; at least one. A row is shared by the disjuncts into which it was multiplied.
 #[derive(Debug)]
 pub(super) struct Unsafe {
-    disjuncts: Vec<Vec<Row>>,
+    disjuncts: Vec<Vec<Arc<Row>>>,
     /// What the rows of all disjuncts count in the budget `rows`.
     rows: usize,
 }
@@ -25,12 +26,19 @@ impl Unsafe {
 
     /// One disjunct.
     fn disjunct(rows: Vec<Row>) -> Self {
-        Self { rows: rows.iter().map(weight).fold(0, usize::saturating_add), disjuncts: vec![rows] }
+        let used = rows.iter().map(weight).fold(0, usize::saturating_add);
+        Self { rows: used, disjuncts: vec![rows.into_iter().map(Arc::new).collect()] }
     }
 
     /// The disjuncts in order.
+    pub(super) fn disjuncts(&self) -> &[Vec<Arc<Row>>] {
+        &self.disjuncts
+    }
+
+    /// The same, each with rows of its own.
     pub(super) fn into_disjuncts(self) -> Vec<Vec<Row>> {
-        self.disjuncts
+        let own = |rows: Vec<Arc<Row>>| rows.into_iter().map(Arc::unwrap_or_clone).collect();
+        self.disjuncts.into_iter().map(own).collect()
     }
 
     /// The intersection: the products of the disjuncts, the index of `self` running slowest.
@@ -52,7 +60,7 @@ impl Unsafe {
             return Ok(self);
         }
         let product =
-            |ours: &Vec<Row>| other.disjuncts.iter().map(|theirs| [&**ours, theirs].concat()).collect::<Vec<_>>();
+            |ours: &Vec<Arc<Row>>| other.disjuncts.iter().map(|theirs| [&**ours, theirs].concat()).collect::<Vec<_>>();
         self.disjuncts = self.disjuncts.iter().flat_map(product).collect();
         Ok(self)
     }
@@ -133,10 +141,11 @@ impl Walk<'_> {
             return Err(Reason::PropertySyntax("expected an operator").into());
         };
         // The second version writes `==`, and has `!=`.
-        let operator = match (*operator, self.declared.tensors.is_some()) {
+        let written = *operator;
+        let operator = match (written, self.declared.tensors.is_some()) {
             ("==", true) => "=",
             ("=", true) => "==",
-            (operator, _) => operator,
+            _ => written,
         };
         match (operator, arguments) {
             ("!=", [left, right]) if self.declared.tensors.is_some() => {
@@ -162,7 +171,7 @@ impl Walk<'_> {
                 Ok(Meaning::Formula(Unsafe::disjunct(rows(operator, left, right))))
             }
             ("<=" | ">=" | "<" | ">" | "=", _) => {
-                Err(Reason::PropertyUnsupported(format!("{operator} of other than two terms")).into())
+                Err(Reason::PropertyUnsupported(format!("{written} of other than two terms")).into())
             }
             ("-", [only]) => Ok(Meaning::Term(self.term(*only)?.negated())),
             ("+" | "-" | "*", [first, rest @ ..]) => {
@@ -177,7 +186,7 @@ impl Walk<'_> {
                 };
                 rest.iter().try_fold(first, apply).map(Meaning::Term)
             }
-            (other, _) => Err(Reason::PropertyUnsupported(other.to_owned()).into()),
+            _ => Err(Reason::PropertyUnsupported(written.to_owned()).into()),
         }
     }
 

@@ -65,11 +65,10 @@ pub fn parse_about(bytes: &[u8], network: Option<&[Vec<usize>]>, limits: &Limits
         }
     }
     if declared.inputs == 0 {
-        return Err(Reason::PropertyVariable("X_0 is not declared".to_owned()).into());
+        return Err(Reason::PropertyVariable("no input is declared".to_owned()).into());
     }
-    let disjuncts = whole.into_disjuncts();
-    let (lower, upper) = region::hull(declared.inputs, &disjuncts).map_err(at_variable)?;
-    Ok(Property { lower, upper, outputs: declared.outputs, disjuncts })
+    let (lower, upper) = region::hull(declared.inputs, whole.disjuncts()).map_err(at_variable)?;
+    Ok(Property { lower, upper, outputs: declared.outputs, disjuncts: whole.into_disjuncts() })
 }
 
 /// A reason about an input coordinate, at its variable.

@@ -4,6 +4,7 @@ use crate::reason::Reason;
 use certkern_core::num::Rational;
 use certkern_core::property::Row;
 use num_traits::{One, Signed};
+use std::sync::Arc;
 
 /// A bound that may still be absent.
 type End = Option<Rational>;
@@ -17,7 +18,7 @@ type End = Option<Rational>;
 /// # Errors
 /// `property.unbounded` at the first coordinate that some disjunct leaves without a bound on one side, `property.empty-region` at the
 /// first whose lower end is above its upper end.
-pub(super) fn hull(inputs: usize, disjuncts: &[Vec<Row>]) -> Result<(Vec<Rational>, Vec<Rational>), Reason> {
+pub(super) fn hull(inputs: usize, disjuncts: &[Vec<Arc<Row>>]) -> Result<(Vec<Rational>, Vec<Rational>), Reason> {
     let mut hull: Option<Vec<(Rational, Rational)>> = None;
     for rows in disjuncts {
         let bounds = bounds(inputs, rows)?;
@@ -43,7 +44,7 @@ pub(super) fn hull(inputs: usize, disjuncts: &[Vec<Row>]) -> Result<(Vec<Rationa
 }
 
 /// The bounds that one disjunct gives.
-fn bounds(inputs: usize, rows: &[Row]) -> Result<Vec<(Rational, Rational)>, Reason> {
+fn bounds(inputs: usize, rows: &[Arc<Row>]) -> Result<Vec<(Rational, Rational)>, Reason> {
     let mut ends: Vec<(End, End)> = vec![(None, None); inputs];
     for (coordinate, coefficient, bound) in
         rows.iter().filter_map(|row| row.single_input().map(|(coordinate, c)| (coordinate, c, &row.bound)))

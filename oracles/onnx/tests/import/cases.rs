@@ -49,7 +49,7 @@ fn row(file: &Path, shared: &Path, error: &certkern_onnx::ImportError) -> String
 /// The kernel's reader takes the graph: ids, attributes, shapes and payload fit its operators.
 fn is_well_shaped(file: &Path, imported: &Imported) {
     let graph = Graph::read(imported.graph.as_bytes(), Some(&imported.payload), &Limits::default());
-    graph.unwrap_or_else(|rejection| panic!("{file:?}: {rejection}"));
+    graph.unwrap_or_else(|rejection| panic!("{file:?}: {rejection:?}"));
 }
 
 #[test]

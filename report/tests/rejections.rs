@@ -1,5 +1,6 @@
 //! Rejections as text.
 
+use certkern_report::Words;
 use certkern_wire::{Fault, Place, Reason, Rejection};
 
 /// The texts of the importer that users of the format know.
@@ -31,7 +32,7 @@ fn graph_faults_read_as_in_the_neighbour() {
         (Reason::GraphParentOrder { node: 1, parent: 2 }, "PyTorch graph import: node[1]: parent id 2 is not < 1"),
     ];
     for (reason, text) in table {
-        assert_eq!(reason.to_string(), text);
+        assert_eq!(Words(&reason).to_string(), text);
     }
 }
 
@@ -39,13 +40,13 @@ fn graph_faults_read_as_in_the_neighbour() {
 fn the_place_stands_first() {
     let fault = Fault::at(Reason::JsonUnknownKey("shpe".to_owned()), "nodes[1].shpe", 40);
     let rejection = Rejection::from(fault).in_file("graph.json");
-    let text = rejection.to_string();
+    let text = Words(&rejection).to_string();
     assert!(text.starts_with("graph.json: nodes[1].shpe (byte 40): unknown field `shpe`"), "{text}");
     let many = Rejection::of(vec![
         Fault { reason: Reason::GraphEmpty, place: Place::default() },
         Fault { reason: Reason::JsonTrailing, place: Place::path("x") },
     ]);
-    assert_eq!(many.unwrap().to_string().lines().count(), 2);
+    assert_eq!(Words(&many.unwrap()).to_string().lines().count(), 2);
 }
 
 #[test]
@@ -54,7 +55,7 @@ fn an_open_leaf_is_named_once() {
     let fault = Fault { reason, place: Place::path("tree[0].leaf[1].disjunct[2]") };
     let text = "cert.safetensors: tree[0].leaf[1].disjunct[2]: not refuted, the bound reached is -1e-3 and must be above zero; \
                 split further or give better slopes";
-    assert_eq!(Rejection::from(fault).in_file("cert.safetensors").to_string(), text);
+    assert_eq!(Words(&Rejection::from(fault).in_file("cert.safetensors")).to_string(), text);
 }
 
 /// A document cannot forge a verdict line, colour a terminal, or flood it.
@@ -65,16 +66,17 @@ fn text_from_documents_is_escaped_and_shortened() {
         reason: Reason::TensorsUnused(nasty.clone()),
         place: Place { file: Some(nasty.clone()), path: nasty, offset: None },
     };
-    let text = Rejection::from(fault).to_string();
+    let text = Words(&Rejection::from(fault)).to_string();
     assert_eq!(text.lines().count(), 1);
     assert!(!text.contains(['\u{1b}', '\u{202e}', '\r']));
     assert!(text.len() < 2000, "{}", text.len());
 }
 
+/// The command line has an option for two budgets, and for no other.
 #[test]
-fn at_most_a_hundred_faults() {
-    let fault = |i: usize| Fault { reason: Reason::GraphEmpty, place: Place::path(format!("{i}")) };
-    let rejection = Rejection::of((0..500).map(fault).collect()).unwrap();
-    assert_eq!(rejection.faults().count(), Rejection::MOST);
-    assert_eq!(rejection.first().place.path, "0");
+fn a_budget_names_an_option_only_where_there_is_one() {
+    let said = |name| Words(&Reason::Limit { name, limit: 5 }).to_string();
+    assert!(said("time").ends_with("allow more with --max-time"), "{}", said("time"));
+    assert!(said("memory").ends_with("allow more with --max-memory"), "{}", said("memory"));
+    assert!(!said("nodes").contains("--") && said("nodes").contains("the budget `nodes` of 5"), "{}", said("nodes"));
 }
