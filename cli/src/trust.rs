@@ -80,6 +80,7 @@ const LAYERS: &[Layer] = &[
             "kernel/core/src/func",
             "kernel/core/src/expr",
             "kernel/core/src/num/real.rs",
+            "kernel/core/src/num/real",
             "kernel/core/src/rules/enclose.rs",
         ],
         of: |kind| match kind {

@@ -212,29 +212,6 @@ fn every_code_has_a_case() {
     assert!(needless.is_empty(), "excused, but there is a case: {needless:?}");
 }
 
-/// Where a budget has no case, the tests that are named in its place reach it.
-#[test]
-fn every_budget_is_reached_by_a_test() {
-    let limits = WITHOUT_CASE.iter().filter_map(|(code, why)| Some((code.strip_prefix("limit.")?, why)));
-    for (name, why) in limits {
-        let home = why.split(' ').find(|word| word.starts_with("kernel/")).unwrap_or("cli").trim_end_matches(',');
-        let mut folders = vec![root().join(home).join("tests")];
-        let mut reached = false;
-        while let Some(folder) = folders.pop() {
-            for path in entries(&folder).into_iter().filter(|path| !path.ends_with("cli/tests/corpus.rs")) {
-                if path.is_dir() {
-                    folders.push(path);
-                } else if path.extension().is_some_and(|ending| ending == "rs") {
-                    let text = fs::read_to_string(path).unwrap();
-                    reached |=
-                        [format!("limit.{name}\""), format!("s LIMIT {name}\"")].iter().any(|code| text.contains(code));
-                }
-            }
-        }
-        assert!(reached, "limit.{name}: no test under {home}/tests names it");
-    }
-}
-
 /// `docs/boundary-rejections.md`: each message of the neighbour has a case.
 #[test]
 fn every_rejection_of_the_neighbour_has_a_case() {

@@ -9,7 +9,7 @@ const PARTS: &[(&str, &[&str], usize)] = &[
     ("filter tier", &["core/src/filter", "core/src/rules/filter"], 1850),
     (
         "functions and expressions",
-        &["core/src/func", "core/src/expr", "core/src/num/real.rs", "core/src/rules/enclose.rs"],
+        &["core/src/func", "core/src/expr", "core/src/num/real.rs", "core/src/num/real", "core/src/rules/enclose.rs"],
         2650,
     ),
     ("the rest of core", &["core/src"], 4000),

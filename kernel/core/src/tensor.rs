@@ -1,7 +1,6 @@
 //! Exact tensors: the numbers of a payload, each the real number that its bits or its text spell.
 
 use crate::num::{Dyadic, Rational, Short};
-use num_traits::Zero;
 
 /// A tensor of exact numbers in row-major order. `shape` has one entry for each axis; a scalar has none.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -100,16 +99,6 @@ impl Tensor {
             Values::Binary32(v) => Short::from_f32_bits(*v.get(index)?),
             Values::Binary64(v) => Short::from_f64_bits(*v.get(index)?),
             Values::Exact(_) => None,
-        }
-    }
-
-    /// Whether every element is zero.
-    #[must_use]
-    pub fn is_zero(&self) -> bool {
-        match &self.values {
-            Values::Binary32(v) => v.iter().all(|b| b << 1 == 0),
-            Values::Binary64(v) => v.iter().all(|b| b << 1 == 0),
-            Values::Exact(v) => v.iter().all(Zero::is_zero),
         }
     }
 }

@@ -30,7 +30,7 @@ fn picked(values: &str, payload: Option<&[u8]>) -> Vec<Rational> {
         {{"id":2,"kind":"gather","parents":[1],"shape":[2],"axis":0,"indices":[2,0]}},
         {{"id":3,"kind":"detach","parents":[2],"shape":[2]}},{{"id":4,"kind":"mul_elem","parents":[0,3],"shape":[2]}}"#
     );
-    let graph = read(&nodes, 4, payload).unwrap_or_else(|fault| panic!("{fault}"));
+    let graph = read(&nodes, 4, payload).unwrap_or_else(|fault| panic!("{fault:?}"));
     graph.lower().unwrap().program.evaluate(&[q(3, 1), q(5, 1)]).unwrap()
 }
 

@@ -60,6 +60,7 @@ pub mod number;
 pub mod property;
 pub mod reason;
 pub mod region;
+mod rejection;
 pub mod tensors;
 pub mod vnnlib;
 

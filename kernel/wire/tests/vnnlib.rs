@@ -370,6 +370,7 @@ fn what_the_second_version_means_otherwise_is_refused() {
         (format!("{input} (declare-output Y Real [1,])"), "property.syntax"),
         (format!("{input} (declare-output Y Real)"), "property.syntax"),
         (format!("{input} (declare-output Y (Real) [1])"), "property.syntax"),
+        (format!("{input} (declare-output Y (Real))"), "property.syntax"),
         (format!("{input} (declare-output Y)"), "property.syntax"),
         (format!("{input} (declare-output Y Real [1] 2 3)"), "property.syntax"),
         (format!("{input} Y"), "property.syntax"),

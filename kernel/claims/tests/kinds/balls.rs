@@ -5,6 +5,7 @@
 
 use crate::support::{Array, Bundle, GRAPH, above, check, f64s, u8s, u32s};
 use certkern_claims::{Arith, Files, Opened, Sources};
+use certkern_report::Report;
 use certkern_seal::Verdict;
 use certkern_wire::limits::Limits;
 use std::collections::BTreeMap;
@@ -27,8 +28,8 @@ fn at(nodes: &str, outputs: &str, (width, output): (usize, usize), bound: &str) 
 #[track_caller]
 fn lies(nodes: &str, outputs: &str, place: (usize, usize), below: &str, above: &str) {
     let told = |bound| at(nodes, outputs, place, bound);
-    assert!(told(below).line().starts_with("s ACCEPTED sat "), "{}", told(below).report().text());
-    assert_eq!(told(above).line(), "s REJECTED witness.property", "{}", told(above).report().text());
+    assert!(told(below).line().starts_with("s ACCEPTED sat "), "{}", Report::of(&told(below)).text());
+    assert_eq!(told(above).line(), "s REJECTED witness.property", "{}", Report::of(&told(above)).text());
 }
 
 #[test]
@@ -59,14 +60,14 @@ fn a_point_outside_the_domain_is_no_witness() {
         let property = property.to_owned();
         Bundle { kind: "witness", graph: graph.to_owned(), property, certificate, hints: BTreeMap::new() }.check()
     };
-    assert!(inverse("-1").line().starts_with("s ACCEPTED sat "), "{}", inverse("-1").report().text());
+    assert!(inverse("-1").line().starts_with("s ACCEPTED sat "), "{}", Report::of(&inverse("-1")).text());
     assert_eq!((inverse("0").line().as_str(), inverse("0").exit_code()), ("s REJECTED domain.unproved", 1));
     // log(q − 1/2), where q = tanh 1/3 is known in balls alone.
     let nodes = r#",{"id":2,"kind":"linear","parents":[1],"shape":[1,1],"weight":[[0,1]],"bias":[-0.5]},
         {"id":3,"kind":"log","parents":[2],"shape":[1,1]}"#;
     let logarithm = at(nodes, "[3]", (1, 0), "0");
     assert_eq!((logarithm.line().as_str(), logarithm.exit_code()), ("s REJECTED witness.undecided", 1));
-    assert!(logarithm.report().text().contains("or not shown to be defined"), "{}", logarithm.report().text());
+    assert!(Report::of(&logarithm).text().contains("or not shown to be defined"), "{}", Report::of(&logarithm).text());
 }
 
 #[test]
@@ -76,7 +77,7 @@ fn values_beyond_the_budget_are_no_witness() {
     let nodes: String = (2..8).map(step).collect();
     let verdict = at(&nodes, "[7]", (2, 0), "0");
     assert_eq!(verdict.line(), "s REJECTED witness.undecided");
-    assert!(verdict.report().text().contains("too large to be enclosed"), "{}", verdict.report().text());
+    assert!(Report::of(&verdict).text().contains("too large to be enclosed"), "{}", Report::of(&verdict).text());
 }
 
 /// Asserts that the parts are no proof, and that it is the kernel's caller who is at fault.
@@ -101,10 +102,10 @@ fn a_claim_about_no_input_is_called_vacuous() {
     };
     let told = |bundle: Bundle| {
         let verdict = bundle.check();
-        assert!(verdict.line().starts_with("s ACCEPTED unsat "), "{}", verdict.report().text());
+        assert!(verdict.line().starts_with("s ACCEPTED unsat "), "{}", Report::of(&verdict).text());
         let said = (
-            verdict.report().text().contains("VACUOUS: no input"),
-            verdict.report().json().contains(r#""vacuous":true"#),
+            Report::of(&verdict).text().contains("VACUOUS: no input"),
+            Report::of(&verdict).json().contains(r#""vacuous":true"#),
         );
         assert_eq!(said.0, said.1);
         said.0
@@ -123,16 +124,16 @@ fn parts_that_are_not_the_whole_are_no_proof() {
     let opened = |files: &BTreeMap<String, Vec<u8>>, run: &dyn Fn(&Opened<'_>)| {
         let files: Files<'_> = files.iter().map(|(name, bytes)| (name.clone(), bytes.as_slice())).collect();
         run(&Opened::new(&files, &Sources::new(), &Limits::default(), Arith::Auto)
-            .unwrap_or_else(|fault| panic!("{fault}")));
+            .unwrap_or_else(|fault| panic!("{fault:?}")));
     };
     opened(&point, &|point| {
-        let part = || point.check(0..1, &()).unwrap_or_else(|(_, fault)| panic!("{fault}"));
+        let part = || point.check(0..1, &()).unwrap_or_else(|(_, fault)| panic!("{fault:?}"));
         assert!(point.join([part()]).line().starts_with("s ACCEPTED sat "));
         for parts in [vec![], vec![part(), part()]] {
             strangers(&point.join(parts));
         }
         opened(&leaf, &|leaf| {
-            let own = || leaf.check(0..1, &()).unwrap_or_else(|(_, fault)| panic!("{fault}"));
+            let own = || leaf.check(0..1, &()).unwrap_or_else(|(_, fault)| panic!("{fault:?}"));
             assert!(leaf.join([own()]).line().starts_with("s ACCEPTED unsat "));
             strangers(&leaf.join([part()]));
             strangers(&leaf.join([own(), part()]));
@@ -157,7 +158,7 @@ fn offsets_of_trees_ascend() {
     };
     let told = |offsets: &[u32], count| {
         let verdict = check(&Bundle { hints: with(offsets, count), ..one_leaf(above("0.76")) }.files());
-        (verdict.line(), verdict.report().text())
+        (verdict.line(), Report::of(&verdict).text())
     };
     assert!(told(&[0, 1], 1).0.starts_with("s ACCEPTED unsat "), "{}", told(&[0, 1], 1).1);
     let (line, text) = told(&[0, 1, 2, 1, 3], 3);

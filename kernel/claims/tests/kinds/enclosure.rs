@@ -332,7 +332,7 @@ fn a_large_value_is_shown_as_a_power_of_two() {
     let ops: &[Op<'_>] = &[("rational", &[], &["5000"]), ("exp", &[0], &[])];
     let verdict = check(&certificate(ops, &[1], &[r#"{"mid":1,"rad":1}"#]));
     assert_eq!(verdict.line(), "s REJECTED enclosure.refuted");
-    let text = verdict.report().text();
+    let text = Report::of(&verdict).text();
     let number =
         text.split(|c: char| c.is_whitespace() || c == ',').find_map(|word| word.split_once("*2^")).expect(&text);
     let (mantissa, exponent): (f64, f64) = (number.0.parse().unwrap(), number.1.trim_end_matches('.').parse().unwrap());

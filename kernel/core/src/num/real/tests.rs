@@ -1,6 +1,7 @@
 //! Operations enclose: whatever numbers within the errors of the operands are meant, the result lies within its own.
 
-use super::{Real, root_and_rest, short_root};
+use super::Real;
+use super::known::{root_and_rest, short_root};
 use crate::num::{Dyadic, Rational};
 use num_bigint::BigInt;
 use num_traits::{ToPrimitive, Zero};
