@@ -1,0 +1,159 @@
+//! The copies in which changes are tried: one for all that can have a switch, one for the others.
+
+use super::listing::Mutant;
+use super::schema::{SWITCH, Schema};
+use super::trial::{Binary, measured, outcome};
+use super::workshop::Workshop;
+use crate::members::{KERNEL, MEMBERS};
+use crate::planted::git_apply;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+
+/// Members that do not use the kernel.
+const STRANGERS: [&str; 1] = ["xtask"];
+
+/// The changes of an area, in the order of their numbers, which begin at 1.
+pub(super) struct Campaign<'a> {
+    root: &'a Path,
+    mutants: &'a [Mutant],
+    joint: Workshop<'a>,
+    alone: Workshop<'a>,
+}
+
+/// Tests in which changes stand behind switches.
+pub(super) struct Ready {
+    binaries: Vec<Binary>,
+    /// The changes that have no switch.
+    apart: BTreeSet<usize>,
+}
+
+impl<'a> Campaign<'a> {
+    pub(super) fn new(root: &'a Path, folder: &Path, mutants: &'a [Mutant]) -> Self {
+        let workshop = |name: &str| Workshop::new(root, folder.join(name));
+        Self { root, mutants, joint: workshop("joint"), alone: workshop("alone") }
+    }
+
+    /// Builds the tests with all changes of the sample behind switches, and measures them. What does not build is entered.
+    pub(super) fn ready(&self, sample: usize, known: &mut BTreeMap<String, String>) -> Result<Ready, String> {
+        let mut apart = BTreeSet::new();
+        loop {
+            let drawn = super::sample(self.mutants, known, sample);
+            let viable =
+                |number: &usize| known.get(&self.mutants[number - 1].name).is_none_or(|said| said != "unviable");
+            let switched: Vec<usize> = (1..=drawn).filter(|number| viable(number) && !apart.contains(number)).collect();
+            let refused = match self.build(&switched)? {
+                Ok(binaries) => return Ok(Ready { binaries: measured(binaries)?, apart }),
+                Err(refused) => refused,
+            };
+            println!("{} of {} changes have no switch", refused.len(), switched.len());
+            for number in refused {
+                let mutant = &self.mutants[number - 1];
+                if known.contains_key(&mutant.name) || self.builds(mutant)? {
+                    apart.insert(number);
+                } else {
+                    known.insert(mutant.name.clone(), "unviable".to_owned());
+                }
+            }
+        }
+    }
+
+    /// The tests with these changes behind switches, or the changes that cannot be among them.
+    fn build(&self, numbers: &[usize]) -> Result<Result<Vec<Binary>, Vec<usize>>, String> {
+        let mut files: BTreeMap<&str, Vec<(usize, &Mutant)>> = BTreeMap::new();
+        for &number in numbers {
+            let mutant = &self.mutants[number - 1];
+            files.entry(&mutant.file).or_default().push((number, mutant));
+        }
+        let read = |file: &str| fs::read_to_string(self.root.join(file)).map_err(|error| format!("{file}: {error}"));
+        let mut schemata = BTreeMap::new();
+        for (file, mutants) in files {
+            schemata.insert(file.to_owned(), Schema::new(&read(file)?, &mutants));
+        }
+        let mut texts: BTreeMap<String, String> =
+            schemata.iter().map(|(file, schema)| (file.clone(), schema.text.clone())).collect();
+        for (folder, _) in KERNEL {
+            let file = format!("{folder}/src/lib.rs");
+            let text = texts.remove(&file).map_or_else(|| read(&file), Ok)?;
+            texts.insert(file, text + SWITCH);
+        }
+        self.joint.renew(&texts)?;
+        let mut refused: BTreeSet<usize> = schemata.values().flat_map(|schema| &schema.homeless).copied().collect();
+        let packages: Vec<&str> = KERNEL.iter().flat_map(|(_, package)| ["-p", *package]).collect();
+        let check = [&["check", "--locked", "--keep-going", "--lib"], &packages[..]].concat();
+        refused.extend(self.blamed(&check, &schemata)?);
+        if !refused.is_empty() {
+            return Ok(Err(refused.into_iter().collect()));
+        }
+        let mut binaries = Vec::new();
+        for package in packages_of_tests() {
+            match self.joint.binaries(package)? {
+                Some(more) => binaries.extend(more),
+                None => return self.blamed(&["test", "--locked", "--no-run", "-p", package], &schemata).map(Err),
+            }
+        }
+        Ok(Ok(binaries))
+    }
+
+    /// The changes in whose lines cargo finds errors.
+    fn blamed(&self, arguments: &[&str], schemata: &BTreeMap<String, Schema>) -> Result<Vec<usize>, String> {
+        let mut refused = Vec::new();
+        for (file, line) in self.joint.errors(arguments)? {
+            match schemata.get(&file).map_or(&[][..], |schema| schema.blamed(line)) {
+                [] => {
+                    return Err(format!(
+                        "{}/{file}:{}: an error outside the changes",
+                        self.joint.tree.display(),
+                        line + 1
+                    ));
+                }
+                numbers => refused.extend(numbers),
+            }
+        }
+        Ok(refused)
+    }
+
+    /// Whether the change builds where it is the only one.
+    fn builds(&self, mutant: &Mutant) -> Result<bool, String> {
+        self.make(mutant)?;
+        let check = self.alone.cargo(&["check", "--locked", "-q", "--lib", "-p", mutant.package()])?;
+        match check.status.code() {
+            Some(0) => Ok(true),
+            Some(101) => Ok(false),
+            code => Err(format!("cargo check was stopped ({code:?})")),
+        }
+    }
+
+    /// Makes the change alone.
+    fn make(&self, mutant: &Mutant) -> Result<(), String> {
+        self.alone.renew(&BTreeMap::new())?;
+        git_apply(self.root, &self.alone.tree, &mutant.patch, &[])
+    }
+
+    /// Runs the tests of the changed package, then those of the packages after it, until one notices.
+    pub(super) fn outcome(&self, ready: &Ready, number: usize, mutant: &Mutant) -> Result<String, String> {
+        let users = || packages_of_tests().skip_while(|package| *package != mutant.package());
+        if !ready.apart.contains(&number) {
+            let binaries = users().flat_map(|user| ready.binaries.iter().filter(move |binary| binary.package == user));
+            return Ok(outcome(number, binaries)?.unwrap_or_else(|| "missed".to_owned()));
+        }
+        self.make(mutant)?;
+        for user in users() {
+            let Some(mut binaries) = self.alone.binaries(user)? else { return Ok("unviable".to_owned()) };
+            for binary in &mut binaries {
+                // The same tests without a change have passed, and were measured, with switches.
+                let same = ready.binaries.iter().find(|known| known.name() == binary.name());
+                binary.seconds = same.map_or(0.0, |known| known.seconds);
+            }
+            if let Some(said) = outcome(0, binaries.iter())? {
+                return Ok(said);
+            }
+        }
+        Ok("missed".to_owned())
+    }
+}
+
+/// The members whose tests may notice a change, each after those that it uses.
+fn packages_of_tests() -> impl Iterator<Item = &'static str> {
+    MEMBERS.iter().map(|member| member.name).filter(|name| !STRANGERS.contains(name))
+}
