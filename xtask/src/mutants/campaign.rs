@@ -21,41 +21,37 @@ pub(super) struct Campaign<'a> {
     alone: Workshop<'a>,
 }
 
-/// Tests in which changes stand behind switches.
-pub(super) struct Ready {
-    binaries: Vec<Binary>,
-    /// The changes that have no switch.
-    apart: BTreeSet<usize>,
-}
-
 impl<'a> Campaign<'a> {
     pub(super) fn new(root: &'a Path, folder: &Path, mutants: &'a [Mutant]) -> Self {
         let workshop = |name: &str| Workshop::new(root, folder.join(name));
         Self { root, mutants, joint: workshop("joint"), alone: workshop("alone") }
     }
 
-    /// Builds the tests with all changes of the sample behind switches, and measures them. What does not build is entered.
-    pub(super) fn ready(&self, sample: usize, known: &mut BTreeMap<String, String>) -> Result<Ready, String> {
-        let mut apart = BTreeSet::new();
-        loop {
-            let drawn = super::sample(self.mutants, known, sample);
-            let viable =
-                |number: &usize| known.get(&self.mutants[number - 1].name).is_none_or(|said| said != "unviable");
-            let switched: Vec<usize> = (1..=drawn).filter(|number| viable(number) && !apart.contains(number)).collect();
-            let refused = match self.build(&switched)? {
-                Ok(binaries) => return Ok(Ready { binaries: measured(binaries)?, apart }),
-                Err(refused) => refused,
-            };
-            println!("{} of {} changes have no switch", refused.len(), switched.len());
-            for number in refused {
-                let mutant = &self.mutants[number - 1];
-                if known.contains_key(&mutant.name) || self.builds(mutant)? {
-                    apart.insert(number);
-                } else {
-                    known.insert(mutant.name.clone(), "unviable".to_owned());
-                }
+    /// Builds the tests with all changes of the sample behind switches, and measures them. None if there were changes that cannot be among
+    /// them: those that do not build are entered, the others lie apart.
+    pub(super) fn ready(
+        &self,
+        sample: usize,
+        known: &mut BTreeMap<String, String>,
+        apart: &mut BTreeSet<usize>,
+    ) -> Result<Option<Vec<Binary>>, String> {
+        let drawn = super::sample(self.mutants, known, sample);
+        let viable = |number: &usize| known.get(&self.mutants[number - 1].name).is_none_or(|said| said != "unviable");
+        let switched: Vec<usize> = (1..=drawn).filter(|number| viable(number) && !apart.contains(number)).collect();
+        let refused = match self.build(&switched)? {
+            Ok(binaries) => return measured(binaries).map(Some),
+            Err(refused) => refused,
+        };
+        println!("{} of {} changes cannot be among the others", refused.len(), switched.len());
+        for number in refused {
+            let mutant = &self.mutants[number - 1];
+            if known.contains_key(&mutant.name) || self.builds(mutant)? {
+                apart.insert(number);
+            } else {
+                known.insert(mutant.name.clone(), "unviable".to_owned());
             }
         }
+        Ok(None)
     }
 
     /// The tests with these changes behind switches, or the changes that cannot be among them.
@@ -131,18 +127,22 @@ impl<'a> Campaign<'a> {
     }
 
     /// Runs the tests of the changed package, then those of the packages after it, until one notices.
-    pub(super) fn outcome(&self, ready: &Ready, number: usize, mutant: &Mutant) -> Result<String, String> {
-        let users = || packages_of_tests().skip_while(|package| *package != mutant.package());
-        if !ready.apart.contains(&number) {
-            let binaries = users().flat_map(|user| ready.binaries.iter().filter(move |binary| binary.package == user));
-            return Ok(outcome(number, binaries)?.unwrap_or_else(|| "missed".to_owned()));
-        }
+    pub(super) fn outcome(&self, ready: &[Binary], number: usize) -> Result<String, String> {
+        let package = self.mutants[number - 1].package();
+        let order = packages_of_tests().skip_while(|user| *user != package);
+        let binaries = order.flat_map(|user| ready.iter().filter(move |binary| binary.package == user));
+        Ok(outcome(number, binaries)?.unwrap_or_else(|| "missed".to_owned()))
+    }
+
+    /// The same for a change that has no switch.
+    pub(super) fn outcome_alone(&self, ready: &[Binary], number: usize) -> Result<String, String> {
+        let mutant = &self.mutants[number - 1];
         self.make(mutant)?;
-        for user in users() {
+        for user in packages_of_tests().skip_while(|user| *user != mutant.package()) {
             let Some(mut binaries) = self.alone.binaries(user)? else { return Ok("unviable".to_owned()) };
             for binary in &mut binaries {
                 // The same tests without a change have passed, and were measured, with switches.
-                let same = ready.binaries.iter().find(|known| known.name() == binary.name());
+                let same = ready.iter().find(|known| known.name() == binary.name());
                 binary.seconds = same.map_or(0.0, |known| known.seconds);
             }
             if let Some(said) = outcome(0, binaries.iter())? {

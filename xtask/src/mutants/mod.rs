@@ -51,15 +51,23 @@ pub(crate) fn run(root: &Path, arguments: &[&str]) -> Result<String, String> {
         return Ok(tally(mutants.len(), &known));
     }
     let campaign = Campaign::new(root, &root.join("target/mutants").join(&request.area), &mutants);
-    let ready = campaign.ready(request.sample, &mut known)?;
-    write(&path, &mutants, &known)?;
+    let mut apart = BTreeSet::new();
+    let ready = loop {
+        let ready = campaign.ready(request.sample, &mut known, &mut apart)?;
+        write(&path, &mutants, &known)?;
+        if let Some(ready) = ready {
+            break ready;
+        }
+    };
     for (number, mutant) in (1..).zip(&mutants[..sample(&mutants, &known, request.sample)]) {
         let before = known.get(&mutant.name).cloned();
         if before.as_deref().is_some_and(|outcome| !(request.missed && outcome.starts_with("missed"))) {
             continue;
         }
         let start = Instant::now();
-        let mut outcome = campaign.outcome(&ready, number, mutant)?;
+        let alone = apart.contains(&number);
+        let outcome = if alone { campaign.outcome_alone(&ready, number) } else { campaign.outcome(&ready, number) };
+        let mut outcome = outcome?;
         if before.is_some() && outcome.starts_with("caught") {
             outcome = format!("{outcome}, once missed");
         }
