@@ -2,13 +2,13 @@
 
 use super::listing::Mutant;
 use super::schema::{SWITCH, Schema};
-use super::trial::{Binary, measured, outcome};
+use super::trial::{Binary, Tests, outcome};
 use super::workshop::Workshop;
 use crate::members::{KERNEL, MEMBERS};
 use crate::planted::git_apply;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Members that do not use the kernel.
 const STRANGERS: [&str; 1] = ["xtask"];
@@ -19,27 +19,28 @@ pub(super) struct Campaign<'a> {
     mutants: &'a [Mutant],
     joint: Workshop<'a>,
     alone: Workshop<'a>,
+    notes: PathBuf,
 }
 
 impl<'a> Campaign<'a> {
     pub(super) fn new(root: &'a Path, folder: &Path, mutants: &'a [Mutant]) -> Self {
         let workshop = |name: &str| Workshop::new(root, folder.join(name));
-        Self { root, mutants, joint: workshop("joint"), alone: workshop("alone") }
+        Self { root, mutants, joint: workshop("joint"), alone: workshop("alone"), notes: folder.join("measured.txt") }
     }
 
-    /// Builds the tests with all changes of the sample behind switches, and measures them. None if there were changes that cannot be among
+    /// Builds the tests with all changes of the sample behind switches. None if there were changes that cannot be among
     /// them: those that do not build are entered, the others lie apart.
     pub(super) fn ready(
         &self,
         sample: usize,
         known: &mut BTreeMap<String, String>,
         apart: &mut BTreeSet<usize>,
-    ) -> Result<Option<Vec<Binary>>, String> {
+    ) -> Result<Option<Tests>, String> {
         let drawn = super::sample(self.mutants, known, sample);
         let viable = |number: &usize| known.get(&self.mutants[number - 1].name).is_none_or(|said| said != "unviable");
         let switched: Vec<usize> = (1..=drawn).filter(|number| viable(number) && !apart.contains(number)).collect();
         let refused = match self.build(&switched)? {
-            Ok(binaries) => return measured(binaries).map(Some),
+            Ok(binaries) => return Ok(Some(Tests::new(binaries, self.notes.clone()))),
             Err(refused) => refused,
         };
         println!("{} of {} changes cannot be among the others", refused.len(), switched.len());
@@ -127,25 +128,27 @@ impl<'a> Campaign<'a> {
     }
 
     /// Runs the tests of the changed package, then those of the packages after it, until one notices.
-    pub(super) fn outcome(&self, ready: &[Binary], number: usize) -> Result<String, String> {
-        let package = self.mutants[number - 1].package();
-        let order = packages_of_tests().skip_while(|user| *user != package);
-        let binaries = order.flat_map(|user| ready.iter().filter(move |binary| binary.package == user));
-        Ok(outcome(number, binaries)?.unwrap_or_else(|| "missed".to_owned()))
-    }
-
-    /// The same for a change that has no switch.
-    pub(super) fn outcome_alone(&self, ready: &[Binary], number: usize) -> Result<String, String> {
+    pub(super) fn outcome(&self, tests: &mut Tests, number: usize, has_switch: bool) -> Result<String, String> {
         let mutant = &self.mutants[number - 1];
-        self.make(mutant)?;
+        if !has_switch {
+            self.make(mutant)?;
+        }
         for user in packages_of_tests().skip_while(|user| *user != mutant.package()) {
-            let Some(mut binaries) = self.alone.binaries(user)? else { return Ok("unviable".to_owned()) };
-            for binary in &mut binaries {
-                // The same tests without a change have passed, and were measured, with switches.
-                let same = ready.iter().find(|known| known.name() == binary.name());
-                binary.seconds = same.map_or(0.0, |known| known.seconds);
+            let switched = tests.of(user)?;
+            if user == mutant.package() && switched.is_empty() {
+                return Err(format!("no test of {user} reaches a change"));
             }
-            if let Some(said) = outcome(0, binaries.iter())? {
+            let said = if has_switch {
+                outcome(number, switched)?
+            } else {
+                let Some(mut binaries) = self.alone.binaries(user)? else { return Ok("unviable".to_owned()) };
+                for binary in &mut binaries {
+                    let same = switched.iter().find(|known| known.name() == binary.name());
+                    binary.seconds = same.map_or(0.0, |known| known.seconds);
+                }
+                outcome(0, &binaries)?
+            };
+            if let Some(said) = said {
                 return Ok(said);
             }
         }

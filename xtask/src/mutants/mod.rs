@@ -52,11 +52,11 @@ pub(crate) fn run(root: &Path, arguments: &[&str]) -> Result<String, String> {
     }
     let campaign = Campaign::new(root, &root.join("target/mutants").join(&request.area), &mutants);
     let mut apart = BTreeSet::new();
-    let ready = loop {
-        let ready = campaign.ready(request.sample, &mut known, &mut apart)?;
+    let mut tests = loop {
+        let tests = campaign.ready(request.sample, &mut known, &mut apart)?;
         write(&path, &mutants, &known)?;
-        if let Some(ready) = ready {
-            break ready;
+        if let Some(tests) = tests {
+            break tests;
         }
     };
     for (number, mutant) in (1..).zip(&mutants[..sample(&mutants, &known, request.sample)]) {
@@ -65,9 +65,7 @@ pub(crate) fn run(root: &Path, arguments: &[&str]) -> Result<String, String> {
             continue;
         }
         let start = Instant::now();
-        let alone = apart.contains(&number);
-        let outcome = if alone { campaign.outcome_alone(&ready, number) } else { campaign.outcome(&ready, number) };
-        let mut outcome = outcome?;
+        let mut outcome = campaign.outcome(&mut tests, number, !apart.contains(&number))?;
         if before.is_some() && outcome.starts_with("caught") {
             outcome = format!("{outcome}, once missed");
         }

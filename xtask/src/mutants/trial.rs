@@ -1,9 +1,11 @@
 //! Built tests, run with one change switched on.
 
 use super::schema::{ALARM, VARIABLE};
+use std::collections::BTreeMap;
+use std::fs;
 use std::io::{BufRead, BufReader};
 use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
@@ -49,7 +51,7 @@ impl Binary {
         group.map_err(|error| format!("kill: {error}"))?;
         let status = child.wait().map_err(|error| format!("{}: {error}", self.path.display()))?;
         Ok(match end {
-            End::Passed if !status.success() => End::Failed("by its end".to_owned()),
+            End::Passed if !status.success() => End::Failed(format!("by its end ({status})")),
             end => end,
         })
     }
@@ -86,36 +88,65 @@ fn failed(line: &str) -> Option<&str> {
     line.strip_prefix("test ")?.strip_suffix(" ... FAILED").map(|name| name.trim_end_matches(" - should panic"))
 }
 
-/// Runs all without a change, and leaves those that reach a switch, in each package the quick ones first.
-///
-/// # Errors
-/// If a test fails without a change, or none notices one.
-pub(super) fn measured(binaries: Vec<Binary>) -> Result<Vec<Binary>, String> {
-    let (all, mut reached) = (binaries.len(), Vec::new());
-    let mut seconds = 0.0;
-    for mut binary in binaries {
+/// The tests in which changes stand behind switches.
+pub(super) struct Tests {
+    binaries: Vec<Binary>,
+    measured: BTreeMap<&'static str, Vec<Binary>>,
+    /// Where measurements are kept, in lines: binary, when it was built, seconds, whether it reaches a switch.
+    notes: PathBuf,
+}
+
+impl Tests {
+    pub(super) fn new(binaries: Vec<Binary>, notes: PathBuf) -> Self {
+        Self { binaries, measured: BTreeMap::new(), notes }
+    }
+
+    /// The tests of a package that reach a switch, the quick ones first. Before the first use they run without a change.
+    ///
+    /// # Errors
+    /// If a test fails without a change.
+    pub(super) fn of(&mut self, package: &'static str) -> Result<&[Binary], String> {
+        if !self.measured.contains_key(package) {
+            let mut reached = Vec::new();
+            for binary in self.binaries.extract_if(.., |binary| binary.package == package) {
+                reached.extend(measured(binary, &self.notes)?);
+            }
+            reached.sort_by(|a, b| a.seconds.total_cmp(&b.seconds));
+            self.measured.insert(package, reached);
+        }
+        Ok(self.measured.get(package).map_or(&[], Vec::as_slice))
+    }
+}
+
+/// Runs a binary without a change, which must pass, and with all switches on: none if nothing is noticed then.
+fn measured(mut binary: Binary, notes: &Path) -> Result<Option<Binary>, String> {
+    let failed = |error: std::io::Error| format!("{}: {error}", binary.path.display());
+    let built = fs::metadata(&binary.path).and_then(|data| data.modified()).map_err(failed)?;
+    let key = format!("{}\t{built:?}\t", binary.path.display());
+    let text = fs::read_to_string(notes).unwrap_or_default();
+    let noted = text.lines().filter_map(|line| line.strip_prefix(&key)?.split_once('\t')).next_back();
+    let reaches = if let Some((seconds, reaches)) = noted {
+        binary.seconds = seconds.parse().map_err(|error| format!("{}: {error}", notes.display()))?;
+        reaches == "true"
+    } else {
         let start = Instant::now();
         binary.seconds = FACTOR * SECONDS;
         let end = binary.run(0)?;
-        binary.seconds = start.elapsed().as_secs_f64();
-        seconds += binary.seconds;
         if end != End::Passed {
             return Err(format!("{}: its tests do not pass without a change: {end:?}", binary.name()));
         }
-        if matches!(binary.run(ALARM)?, End::Failed(_)) {
-            reached.push(binary);
-        }
-    }
-    let packages = reached.iter().map(|binary| binary.package);
-    let order: Vec<&str> = packages.collect();
-    let place = |package: &str| order.iter().position(|known| *known == package);
-    reached.sort_by(|a, b| place(a.package).cmp(&place(b.package)).then(a.seconds.total_cmp(&b.seconds)));
-    println!("{all} binaries of tests pass in {seconds:.0} s, {} of them reach a change", reached.len());
-    if reached.is_empty() { Err("no test reaches a change".to_owned()) } else { Ok(reached) }
+        binary.seconds = start.elapsed().as_secs_f64();
+        let reaches = matches!(binary.run(ALARM)?, End::Failed(_));
+        println!("{}: {:.0} s, reaches a change: {reaches}", binary.name(), binary.seconds);
+        let text = format!("{text}{key}{}\t{reaches}\n", binary.seconds);
+        fs::write(notes, text).map_err(|error| format!("{}: {error}", notes.display()))?;
+        reaches
+    };
+    Ok(reaches.then_some(binary))
 }
 
 /// Runs tests in this order until one notices the change.
-pub(super) fn outcome<'a>(number: usize, binaries: impl Iterator<Item = &'a Binary>) -> Result<Option<String>, String> {
+pub(super) fn outcome(number: usize, binaries: &[Binary]) -> Result<Option<String>, String> {
     for binary in binaries {
         match binary.run(number)? {
             End::Passed => {}

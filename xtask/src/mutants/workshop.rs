@@ -42,7 +42,7 @@ impl<'a> Workshop<'a> {
             code => return Err(format!("{package}: its build was stopped ({code:?})")),
         }
         let text = String::from_utf8_lossy(&output.stdout);
-        let tests = text.lines().filter(|line| line.contains(r#""test":true"#));
+        let tests = text.lines().filter(|line| is_test(line));
         let binaries = tests.filter_map(|line| {
             let path = PathBuf::from(member(line, "executable")?);
             let folder = Path::new(member(line, "manifest_path")?).parent()?.to_owned();
@@ -68,6 +68,11 @@ fn error(line: &str) -> Option<(String, usize)> {
     Some((file.to_owned(), line.parse::<usize>().ok()?.checked_sub(1)?))
 }
 
+/// Whether a message of cargo is of something that was built to test. Its target has a member `test` as well.
+fn is_test(json: &str) -> bool {
+    json.split_once(r#""profile":{"#).is_some_and(|(_, profile)| profile.contains(r#""test":true"#))
+}
+
 /// A string without escapes in JSON, by the name before it.
 fn member<'a>(json: &'a str, name: &str) -> Option<&'a str> {
     let (_, rest) = json.split_once(&format!(r#""{name}":""#))?;
@@ -83,6 +88,12 @@ mod tests {
         assert_eq!(error("kernel/a.rs:12:5: error[E0308]: mismatched"), Some(("kernel/a.rs".to_owned(), 11)));
         assert_eq!(error("kernel/a.rs:12:5: warning: unused"), None);
         assert_eq!(error("error: could not compile: 1:2:3"), None);
+    }
+
+    #[test]
+    fn a_tested_binary_is_no_test() {
+        assert!(!is_test(r#"{"target":{"name":"x","test":true},"profile":{"test":false},"executable":"/x"}"#));
+        assert!(is_test(r#"{"target":{"name":"x","test":true},"profile":{"test":true},"executable":"/x-1"}"#));
     }
 
     #[test]
