@@ -51,15 +51,28 @@ pub(crate) fn run(root: &Path, arguments: &[&str]) -> Result<String, String> {
         return Ok(tally(mutants.len(), &known));
     }
     let campaign = Campaign::new(root, &root.join("target/mutants").join(&request.area), &mutants);
-    let mut apart = BTreeSet::new();
+    let path_apart = root.join("target/mutants").join(&request.area).join("apart.txt");
+    let names = fs::read_to_string(&path_apart).unwrap_or_default();
+    let names: BTreeSet<&str> = names.lines().collect();
+    let mut apart: BTreeSet<usize> = (1..)
+        .zip(&mutants)
+        .filter(|(_, mutant)| names.contains(mutant.name.as_str()))
+        .map(|(number, _)| number)
+        .collect();
     let mut tests = loop {
         let tests = campaign.ready(request.sample, &mut known, &mut apart)?;
         write(&path, &mutants, &known)?;
+        let names: String = apart.iter().map(|number| format!("{}\n", mutants[number - 1].name)).collect();
+        fs::write(&path_apart, names).map_err(|error| format!("{}: {error}", path_apart.display()))?;
         if let Some(tests) = tests {
             break tests;
         }
     };
-    for (number, mutant) in (1..).zip(&mutants[..sample(&mutants, &known, request.sample)]) {
+    // What has no switch takes longest, so it is tried last.
+    let mut numbers: Vec<usize> = (1..=sample(&mutants, &known, request.sample)).collect();
+    numbers.sort_by_key(|number| apart.contains(number));
+    for number in numbers {
+        let mutant = &mutants[number - 1];
         let before = known.get(&mutant.name).cloned();
         if before.as_deref().is_some_and(|outcome| !(request.missed && outcome.starts_with("missed"))) {
             continue;
