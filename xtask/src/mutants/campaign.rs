@@ -2,7 +2,7 @@
 
 use super::listing::Mutant;
 use super::schema::{SWITCH, Schema};
-use super::trial::{Binary, Tests, outcome};
+use super::trial::{Binary, Tests};
 use super::workshop::Workshop;
 use crate::members::{KERNEL, MEMBERS};
 use crate::planted::git_apply;
@@ -19,13 +19,13 @@ pub(super) struct Campaign<'a> {
     mutants: &'a [Mutant],
     joint: Workshop<'a>,
     alone: Workshop<'a>,
-    notes: PathBuf,
+    known: PathBuf,
 }
 
 impl<'a> Campaign<'a> {
     pub(super) fn new(root: &'a Path, folder: &Path, mutants: &'a [Mutant]) -> Self {
         let workshop = |name: &str| Workshop::new(root, folder.join(name));
-        Self { root, mutants, joint: workshop("joint"), alone: workshop("alone"), notes: folder.join("measured.txt") }
+        Self { root, mutants, joint: workshop("joint"), alone: workshop("alone"), known: folder.join("measured.txt") }
     }
 
     /// Builds the tests with all changes of the sample behind switches. None if there were changes that cannot be among
@@ -40,7 +40,7 @@ impl<'a> Campaign<'a> {
         let viable = |number: &usize| known.get(&self.mutants[number - 1].name).is_none_or(|said| said != "unviable");
         let switched: Vec<usize> = (1..=drawn).filter(|number| viable(number) && !apart.contains(number)).collect();
         let refused = match self.build(&switched)? {
-            Ok(binaries) => return Ok(Some(Tests::new(binaries, self.notes.clone()))),
+            Ok(tests) => return Ok(Some(tests)),
             Err(refused) => refused,
         };
         println!("{} of {} changes cannot be among the others", refused.len(), switched.len());
@@ -56,7 +56,7 @@ impl<'a> Campaign<'a> {
     }
 
     /// The tests with these changes behind switches, or the changes that cannot be among them.
-    fn build(&self, numbers: &[usize]) -> Result<Result<Vec<Binary>, Vec<usize>>, String> {
+    fn build(&self, numbers: &[usize]) -> Result<Result<Tests, Vec<usize>>, String> {
         let mut files: BTreeMap<&str, Vec<(usize, &Mutant)>> = BTreeMap::new();
         for &number in numbers {
             let mutant = &self.mutants[number - 1];
@@ -89,7 +89,8 @@ impl<'a> Campaign<'a> {
                 None => return self.blamed(&["test", "--locked", "--no-run", "-p", package], &schemata).map(Err),
             }
         }
-        Ok(Ok(binaries))
+        let places = schemata.values().flat_map(|schema| schema.places.clone()).collect();
+        Ok(Ok(Tests::new(binaries, places, self.known.clone())))
     }
 
     /// The changes in whose lines cargo finds errors.
@@ -134,25 +135,26 @@ impl<'a> Campaign<'a> {
             self.make(mutant)?;
         }
         for user in packages_of_tests().skip_while(|user| *user != mutant.package()) {
-            let switched = tests.of(user)?;
-            if user == mutant.package() && switched.is_empty() {
-                return Err(format!("no test of {user} reaches a change"));
-            }
-            let said = if has_switch {
-                outcome(number, switched)?
-            } else {
-                let Some(mut binaries) = self.alone.binaries(user)? else { return Ok("unviable".to_owned()) };
-                for binary in &mut binaries {
-                    let same = switched.iter().find(|known| known.name() == binary.name());
-                    binary.seconds = same.map_or(0.0, |known| known.seconds);
-                }
-                outcome(0, &binaries)?
-            };
+            let said = if has_switch { tests.outcome(user, number)? } else { self.alone(user, tests.of(user)?)? };
             if let Some(said) = said {
                 return Ok(said);
             }
         }
         Ok("missed".to_owned())
+    }
+
+    /// Runs the tests of a package in the copy where one change is made. `switched` are the same, which have passed without a change.
+    fn alone(&self, package: &'static str, switched: &[Binary]) -> Result<Option<String>, String> {
+        let Some(mut binaries) = self.alone.binaries(package)? else { return Ok(Some("unviable".to_owned())) };
+        for binary in &mut binaries {
+            let same = switched.iter().find(|known| known.name() == binary.name());
+            binary.seconds = same.map_or(0.0, |known| known.seconds);
+            let said = binary.outcome(0, &BTreeSet::new())?;
+            if said.is_some() {
+                return Ok(said);
+            }
+        }
+        Ok(None)
     }
 }
 

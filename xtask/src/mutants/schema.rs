@@ -8,24 +8,42 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::ops::Range;
 
-/// Asks which change is switched on, in the file of [`SWITCH`].
-const ASK: &str = "match crate::chosen_mutant() {";
-
 /// The variable that names the change, by its number; 0, or none, is no change.
 pub(super) const VARIABLE: &str = "CERTKERN_MUTANT";
 
-/// A number at which every place with a switch panics.
+/// A number at which every place with a switch ends the process.
 pub(super) const ALARM: usize = 999_999;
 
-/// What the root of each package that is changed has at its end.
+/// A number at which every place is noted, with the thread that comes there, in the file that the other variable names. Libtest calls the
+/// thread of a test by its name.
+pub(super) const NOTING: usize = 999_998;
+pub(super) const NOTES: &str = "CERTKERN_MUTANT_NOTES";
+
+/// What the root of each package that is changed has at its end. A place has the number of its first change.
 pub(super) const SWITCH: &str = r#"
-pub(crate) fn chosen_mutant() -> u32 {
+pub(crate) fn chosen_mutant(place: u32) -> u32 {
     static CHOSEN: std::sync::OnceLock<u32> = std::sync::OnceLock::new();
     let chosen = *CHOSEN.get_or_init(|| std::env::var("CERTKERN_MUTANT").map_or(0, |text| text.parse().unwrap_or(0)));
-    if chosen == 999_999 {
-        std::process::abort();
+    match chosen {
+        999_998 => note_place(place),
+        999_999 => std::process::abort(),
+        _ => {}
     }
     chosen
+}
+
+#[cold]
+fn note_place(place: u32) {
+    use std::io::Write;
+    std::thread_local! {
+        static SEEN: std::cell::RefCell<std::collections::BTreeSet<u32>> = const { std::cell::RefCell::new(std::collections::BTreeSet::new()) };
+    }
+    if SEEN.try_with(|seen| seen.borrow_mut().insert(place)) != Ok(false) {
+        let line = format!("{place} {}\n", std::thread::current().name().unwrap_or_default());
+        let path = std::env::var("CERTKERN_MUTANT_NOTES").expect("it is set");
+        let file = std::fs::OpenOptions::new().append(true).create(true).open(path);
+        file.expect("it can be opened").write_all(line.as_bytes()).expect("it can be written");
+    }
 }
 "#;
 
@@ -34,6 +52,8 @@ pub(super) struct Schema {
     pub(super) text: String,
     /// Lines, counted from 0, with the numbers of the changes that an error there may be of: the narrowest first.
     blame: Vec<(Range<usize>, Vec<usize>)>,
+    /// The places of changes.
+    pub(super) places: BTreeMap<usize, usize>,
     /// The changes that lie where no switch can stand.
     pub(super) homeless: Vec<usize>,
 }
@@ -43,7 +63,7 @@ impl Schema {
     pub(super) fn new(source: &str, mutants: &[(usize, &Mutant)]) -> Self {
         let lines: Vec<&str> = source.lines().collect();
         let mut places: BTreeMap<usize, (Place, Vec<(usize, String)>)> = BTreeMap::new();
-        let mut schema = Self { text: String::new(), blame: Vec::new(), homeless: Vec::new() };
+        let mut schema = Self { text: String::new(), blame: Vec::new(), places: BTreeMap::new(), homeless: Vec::new() };
         for &(number, mutant) in mutants {
             let body = mutant.change().and_then(|(old, new)| {
                 let place = Place::around(&lines, &old)?;
@@ -75,7 +95,9 @@ impl Schema {
 
     fn place(&mut self, place: &Place, bodies: &[(usize, String)], lines: &[&str]) {
         let start = self.text.lines().count();
-        let _ = writeln!(self.text, "{}{ASK}", place.opening);
+        let first = bodies.first().map_or(0, |(number, _)| *number);
+        self.places.extend(bodies.iter().map(|(number, _)| (*number, first)));
+        let _ = writeln!(self.text, "{}match crate::chosen_mutant({first}) {{", place.opening);
         for (number, body) in bodies {
             let start = self.text.lines().count();
             let _ = writeln!(self.text, "{number} => {{\n{body}\n}}");
@@ -195,9 +217,10 @@ static D: Declaration = Declaration {
         let body = |two: u32, sign: char| {
             format!("        fn inner() -> u32 {{\n            {two}\n        }}\n        inner() {sign} 1\n")
         };
+        assert_eq!(schema.places, BTreeMap::from([(4, 4), (5, 4)]));
         let (four, five, whole) = (body(3, '+'), body(2, '-'), body(2, '+'));
         let written = format!(
-            "    ) -> u32 {{\n{ASK}\n4 => {{\n{four}}}\n5 => {{\n{five}}}\n_ => {{\n{whole}}}\n}}\n    }}\n}}\n"
+            "    ) -> u32 {{\nmatch crate::chosen_mutant(4) {{\n4 => {{\n{four}}}\n5 => {{\n{five}}}\n_ => {{\n{whole}}}\n}}\n    }}\n}}\n"
         );
         assert!(schema.text.contains(&written), "{}", schema.text);
         // The line of the switch, then the arms.
@@ -214,8 +237,8 @@ static D: Declaration = Declaration {
         let changes = [mutant(15, "    value: |x, _| x - 1,"), mutant(17, "        0 => 2,")];
         let numbered: Vec<(usize, &Mutant)> = (1..).zip(&changes).collect();
         let schema = Schema::new(SOURCE, &numbered);
-        let value = format!("    value: |x, _| {ASK}\n1 => {{\nx - 1\n}}\n_ => {{\nx + 1\n}}\n}},\n");
-        assert!(schema.text.contains(&value), "{}", schema.text);
+        let value = "    value: |x, _| match crate::chosen_mutant(1) {\n1 => {\nx - 1\n}\n_ => {\nx + 1\n}\n},\n";
+        assert!(schema.text.contains(value), "{}", schema.text);
         assert!(schema.text.contains(
             "2 => {\nmatch x {\n        0 => 2,\n        _ => x,\n    }\n}\n_ => {\nmatch x {\n        0 => 1,"
         ));
@@ -224,6 +247,8 @@ static D: Declaration = Declaration {
 
     #[test]
     fn the_switch_reads_the_variable() {
-        assert!(SWITCH.contains(&format!("\"{VARIABLE}\"")) && SWITCH.replace('_', "").contains(&ALARM.to_string()));
+        let words = [format!("\"{VARIABLE}\""), format!("\"{NOTES}\""), "999_998".to_owned(), "999_999".to_owned()];
+        assert!(words.iter().all(|word| SWITCH.contains(word)));
+        assert_eq!((NOTING, ALARM), (999_998, 999_999));
     }
 }

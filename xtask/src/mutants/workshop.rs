@@ -46,7 +46,7 @@ impl<'a> Workshop<'a> {
         let binaries = tests.filter_map(|line| {
             let path = PathBuf::from(member(line, "executable")?);
             let folder = Path::new(member(line, "manifest_path")?).parent()?.to_owned();
-            Some(Binary { package, path, folder, seconds: 0.0 })
+            Some(Binary::new(package, path, folder))
         });
         Ok(Some(binaries.collect()))
     }
