@@ -128,15 +128,24 @@ impl<'a> Campaign<'a> {
         git_apply(self.root, &self.alone.tree, &mutant.patch, &[])
     }
 
-    /// Runs the tests of the changed package, then those of the packages after it, until one notices.
-    pub(super) fn outcome(&self, tests: &mut Tests, number: usize, has_switch: bool) -> Result<String, String> {
+    /// Runs the tests of a package, unless it cannot use the changed one, until one notices the change.
+    pub(super) fn outcome(
+        &self,
+        tests: &mut Tests,
+        number: usize,
+        package: &'static str,
+    ) -> Result<Option<String>, String> {
+        let changed = self.mutants[number - 1].package();
+        let uses = packages_of_tests().skip_while(|user| *user != changed).any(|user| user == package);
+        if uses { tests.outcome(package, number) } else { Ok(None) }
+    }
+
+    /// Makes the change alone and runs the tests of the changed package, then those of the packages after it, until one notices.
+    pub(super) fn outcome_alone(&self, tests: &mut Tests, number: usize) -> Result<String, String> {
         let mutant = &self.mutants[number - 1];
-        if !has_switch {
-            self.make(mutant)?;
-        }
+        self.make(mutant)?;
         for user in packages_of_tests().skip_while(|user| *user != mutant.package()) {
-            let said = if has_switch { tests.outcome(user, number)? } else { self.alone(user, tests.of(user)?)? };
-            if let Some(said) = said {
+            if let Some(said) = self.alone(user, tests.of(user)?)? {
                 return Ok(said);
             }
         }
@@ -159,6 +168,6 @@ impl<'a> Campaign<'a> {
 }
 
 /// The members whose tests may notice a change, each after those that it uses.
-fn packages_of_tests() -> impl Iterator<Item = &'static str> {
+pub(super) fn packages_of_tests() -> impl Iterator<Item = &'static str> {
     MEMBERS.iter().map(|member| member.name).filter(|name| !STRANGERS.contains(name))
 }

@@ -68,23 +68,39 @@ pub(crate) fn run(root: &Path, arguments: &[&str]) -> Result<String, String> {
             break tests;
         }
     };
-    // What has no switch takes longest, so it is tried last.
-    let mut numbers: Vec<usize> = (1..=sample(&mutants, &known, request.sample)).collect();
-    numbers.sort_by_key(|number| apart.contains(number));
-    for number in numbers {
-        let mutant = &mutants[number - 1];
-        let before = known.get(&mutant.name).cloned();
-        if before.as_deref().is_some_and(|outcome| !(request.missed && outcome.starts_with("missed"))) {
-            continue;
+    let drawn = 1..=sample(&mutants, &known, request.sample);
+    let untried = |number: &usize| {
+        let outcome = known.get(&mutants[number - 1].name);
+        outcome.is_none_or(|outcome| request.missed && outcome.starts_with("missed"))
+    };
+    let (alone, mut open): (Vec<usize>, Vec<usize>) = drawn.filter(untried).partition(|number| apart.contains(number));
+    let mut enter = |number: usize, outcome: String, start: Instant| {
+        let name = &mutants[number - 1].name;
+        let caught = outcome.starts_with("caught") && known.contains_key(name);
+        let outcome = if caught { format!("{outcome}, once missed") } else { outcome };
+        println!("{outcome} ({:.0} s)\t{name}", start.elapsed().as_secs_f64());
+        known.insert(name.clone(), outcome);
+        write(&path, &mutants, &known)
+    };
+    // Tests that take long come late, for the changes that are left.
+    for package in campaign::packages_of_tests() {
+        let mut left = Vec::new();
+        for number in open {
+            let start = Instant::now();
+            match campaign.outcome(&mut tests, number, package)? {
+                Some(outcome) => enter(number, outcome, start)?,
+                None => left.push(number),
+            }
         }
+        open = left;
+        println!("{package} has run, {} changes are left", open.len());
+    }
+    for number in open {
+        enter(number, "missed".to_owned(), Instant::now())?;
+    }
+    for number in alone {
         let start = Instant::now();
-        let mut outcome = campaign.outcome(&mut tests, number, !apart.contains(&number))?;
-        if before.is_some() && outcome.starts_with("caught") {
-            outcome = format!("{outcome}, once missed");
-        }
-        println!("{outcome} ({:.0} s)\t{}", start.elapsed().as_secs_f64(), mutant.name);
-        known.insert(mutant.name.clone(), outcome);
-        write(&path, &mutants, &known)?;
+        enter(number, campaign.outcome_alone(&mut tests, number)?, start)?;
     }
     Ok(tally(mutants.len(), &known))
 }
