@@ -1197,3 +1197,42 @@ fn a_slope_of_a_coordinate_that_is_not_there_is_refused() {
     };
     assert!(check(2) && !check(3) && !check(4));
 }
+
+#[test]
+fn cancelled_constants_are_charged_for_every_constant() {
+    // 1 − 1 from two biases: the sum is 0, its magnitude 2.
+    let net = Net {
+        ops: vec![Op::Input(1), Op::Affine(vec![(0, dense(2, 1, &[0, 0], 1))], Some(vec![q(1, 1), q(-1, 1)]))],
+        outputs: vec![1],
+    };
+    let rows = vec![row([(0, q(1, 1)), (1, q(1, 1))], q(0, 1))];
+    let problem = problem(&net, (vec![q(0, 1)], vec![q(0, 1)]), rows);
+    let filter = Filter::new(&problem, &[]).unwrap();
+    let scope = FilterScope::root(&filter, Some(0)).unwrap();
+    let entries = vec![(1, 0, 1.0), (1, 1, 1.0)];
+    let start = Start { scope: &scope, slopes: &[], entries, constants: Vec::new() };
+    let bound = pass::bounds::<true>(&filter, &[start]).unwrap()[0];
+    let terms = i64::try_from(filter.constants + 2).unwrap();
+    assert!(d(bound).to_rational() <= -q(2 * (terms + 4), 1) * power(-53), "{bound:e}");
+}
+
+#[test]
+fn what_was_out_of_range_stays_so() {
+    // A node of 2^120, then one of 1 that is asked for later.
+    let ops = vec![
+        Op::Input(1),
+        Op::Affine(vec![(0, Map::Dense(1, 1, 1, vec![power(60)]))], None),
+        Op::Affine(vec![(1, Map::Dense(1, 1, 1, vec![power(60)]))], None),
+        Op::Affine(vec![(2, Map::Dense(1, 1, 1, vec![power(-120)]))], None),
+    ];
+    let net = Net { ops, outputs: vec![3] };
+    let problem = problem(&net, (vec![q(1, 1)], vec![q(1, 1)]), vec![row([(0, q(1, 1))], q(0, 1))]);
+    let filter = Filter::new(&problem, &[q(1, 1)]).unwrap();
+    let mut scope = FilterScope::root(&filter, Some(0)).unwrap();
+    assert!(!scope.in_range());
+    let relu = Primitive::Univariate { function: Function::Relu, argument: 3 };
+    scope.tighten_unstable(3, &relu).unwrap();
+    assert!(!scope.in_range());
+    let (up, down) = scope.split(0, 0, 0).unwrap();
+    assert!(!up.in_range() && !down.in_range());
+}
