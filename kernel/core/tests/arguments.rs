@@ -17,7 +17,8 @@ fn arcus_tangents_add_up_at_every_precision() {
         [(3, -2), (1, 0), (7, 0)],
         [(5, -3), (3, -1), (34, 0)],
     ];
-    for bits in [20, 50, 64, 65, 120, 128, 190, 256, 300, 450, 600, 900, 1300, 2000, 3000] {
+    let near_five_words = (280..330).step_by(2);
+    for bits in [20, 50, 64, 65, 120, 128, 190, 256, 450, 600, 900, 1300, 2000].into_iter().chain(near_five_words) {
         for case in cases {
             let [a, b, sum] = case.map(|(numerator, exponent)| {
                 let x = Dyadic::new(numerator, exponent);
