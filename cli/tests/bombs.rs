@@ -182,6 +182,32 @@ fn properties() {
     refused("a product of numbers", &assertion(&product), "s LIMIT digits");
 }
 
+/// A bundle about a chain of nodes after one input in [0, 1], whose output is claimed to stay below 5.
+fn chain(nodes: &[String]) -> Files {
+    let node =
+        |(place, node): (usize, &String)| format!(r#"{{"id":{},"parents":[{place}],"shape":[1],{node}}}"#, place + 1);
+    let nodes_after = nodes.iter().enumerate().map(node).collect::<Vec<_>>().join(",");
+    let graph = format!(
+        r#"{{"format":"certkern.ir.v1","input_id":0,"output_ids":[{}],"nodes":[{{"id":0,"kind":"input","parents":[],"shape":[1]}},{nodes_after}]}}"#,
+        nodes.len()
+    );
+    let property =
+        "(declare-const X_0 Real)(declare-const Y_0 Real)(assert (>= X_0 0))(assert (<= X_0 1))(assert (>= Y_0 5))";
+    bundle::trivial(graph.as_bytes(), &write_safetensors(&[]), property.as_bytes())
+}
+
+/// Numbers whose exponents grow: written out they would fill the memory, and common divisors of long ones are sought in quadratic time.
+#[test]
+fn exponents_that_grow() {
+    let linear = |weight: &str| format!(r#""kind":"linear","weight":[[{weight}]],"bias":[0.1]"#);
+    for weight in ["1e7", "1e9", "1e11"] {
+        let exponential = [linear(weight), r#""kind":"exp""#.to_owned()];
+        refused("an exponential", &chain(&exponential), "s LIMIT function-bits");
+    }
+    let steep: Vec<String> = (0..6000).map(|_| linear("1e308")).collect();
+    refused("a chain of large weights", &chain(&steep), "s REJECTED leaf.unproved");
+}
+
 #[test]
 fn tensors_and_trees() {
     let fine = property(

@@ -11,7 +11,8 @@ pub(crate) const PRECISION: u64 = 160;
 /// with it long.
 pub(crate) const FINEST: i64 = -1024;
 
-/// Products of numbers that are not below `2^MAGNITUDE` are beyond the budget: repeated squares double their exponents.
+/// Products and values of functions beyond `2^MAGNITUDE` are beyond the budget: repeated squares double their exponents, and `exp(10^11)` would make a sum
+/// with it as long as memory.
 const MAGNITUDE: i64 = 4096;
 
 /// The numbers from `lower` to `upper`, both included. Empty if `lower > upper`.
@@ -106,8 +107,13 @@ impl Interval {
 
     /// The same interval or slightly more, with ends of at most `bits` significant bits that are multiples of `2^finest`; `None` if one is excessively large.
     pub(crate) fn tamed(&self, bits: u64, finest: i64) -> Option<Self> {
+        Some(self.bounded(finest)?.outward_to(bits))
+    }
+
+    /// The same interval or slightly more, with ends that are multiples of `2^finest`; `None` if one is excessively large.
+    pub(crate) fn bounded(&self, finest: i64) -> Option<Self> {
         let large = |end: &Dyadic| end.magnitude().is_some_and(|magnitude| magnitude > MAGNITUDE);
-        (!large(&self.lower) && !large(&self.upper)).then(|| self.coarse(finest).outward_to(bits))
+        (!large(&self.lower) && !large(&self.upper)).then(|| self.coarse(finest))
     }
 
     /// The same interval or slightly more, with short ends.
@@ -124,8 +130,7 @@ impl Interval {
 
     /// The same interval or slightly more, with ends that are multiples of `2^finest`: one that is excessively close to zero would make every sum with it
     /// long.
-    #[must_use]
-    pub(crate) fn coarse(&self, finest: i64) -> Self {
+    fn coarse(&self, finest: i64) -> Self {
         let floor =
             |x: &Dyadic| if x.exponent() < finest { Dyadic::new(x.floor_at(finest), finest) } else { x.clone() };
         Self { lower: floor(&self.lower), upper: -floor(&-&self.upper) }

@@ -163,7 +163,7 @@ impl Univariate for Function {
             Self::Relu => Some(relu::enclosure(z)),
             Self::Library(function) => {
                 let value = function.value(z, VALUE_BITS).ok()?;
-                let value = Interval { lower: value.lower(), upper: value.upper() }.coarse(FINEST);
+                let value = Interval { lower: value.lower(), upper: value.upper() }.bounded(FINEST)?;
                 Ball::between(&value.lower, &value.upper)
             }
         }
@@ -174,7 +174,7 @@ impl Univariate for Function {
             Self::Relu => Some(relu::derivative(place)),
             Self::Library(function) => {
                 let z = Interval { lower: z.lower(), upper: z.upper() };
-                let slope = function.derivative(&z, place, piece, SLOPE_BITS).ok()?.coarse(FINEST);
+                let slope = function.derivative(&z, place, piece, SLOPE_BITS).ok()?.bounded(FINEST)?;
                 Ball::around(&slope.lower, &slope.upper)
             }
         }
@@ -217,7 +217,7 @@ impl Function {
     #[must_use]
     pub fn image(&self, z: &Interval) -> Option<Interval> {
         let image = self.image_to(z, VALUE_BITS)?;
-        Some(if matches!(self, Self::Relu) { image } else { image.coarse(FINEST) })
+        if matches!(self, Self::Relu) { Some(image) } else { image.bounded(FINEST) }
     }
 
     /// As [`Function::image`], to about `bits` significant bits and with ends however close to zero.

@@ -38,8 +38,13 @@ impl Quotient {
         Dyadic::new(self.numerator.floor_at(unit).div_floor(&self.denominator), unit)
     }
 
-    /// The quotient in lowest terms.
+    /// The quotient in lowest terms; one of which a part is long is rounded down, since common divisors are sought in quadratic time.
     pub(super) fn to_rational(&self) -> Rational {
+        const LONG: u64 = 1 << 16;
+        let magnitude = self.numerator.magnitude().map_or(0, i64::unsigned_abs);
+        if self.denominator.bits() > LONG || self.numerator.exponent().unsigned_abs() > LONG || magnitude > LONG {
+            return self.below().to_rational();
+        }
         self.numerator.to_rational() / Rational::from_integer(self.denominator.clone())
     }
 }

@@ -6,6 +6,7 @@ use super::ibp::image;
 use super::judgement::Judgement;
 use super::planes;
 use super::problem::Problem;
+use super::quotient::Quotient;
 use super::{RuleError, Statement};
 use crate::func::Function;
 use crate::interval::{Interval, above, below};
@@ -13,7 +14,8 @@ use crate::num::{Dyadic, Rational};
 use crate::program::{NodeId, Primitive};
 use crate::property::Row;
 use crate::region::Region;
-use num_traits::{Signed, Zero};
+use num_bigint::BigInt;
+use num_traits::{One, Signed};
 use std::sync::Arc;
 
 /// Which half of a split.
@@ -311,9 +313,11 @@ impl Scope {
         let [(variable, c)] = terms.as_slice() else { return Err(RuleError::NoSuch("row over one value")) };
         let place = self.problem.place_of(variable).ok_or(RuleError::NoSuch("output coordinate"))?;
         if let Some(Interval { lower, upper }) = self.interval(place.0, place.1) {
-            let reached = c * if c.is_negative() { upper } else { lower }.to_rational() - bound;
-            if !(reached.is_positive() || *strict && reached.is_zero()) {
-                return Err(RuleError::Unproved(reached));
+            let end = if c.is_negative() { upper } else { lower };
+            let numerator = end * &Dyadic::new(c.numer().clone(), 0);
+            let reached = Quotient { numerator, denominator: c.denom().clone() }.over_plus(BigInt::one(), &-bound);
+            if !(reached.numerator.is_positive() || *strict && reached.numerator.is_zero()) {
+                return Err(RuleError::Unproved(reached.to_rational()));
             }
         } else if !self.is_empty() {
             return Err(RuleError::NoSuch("bounds"));
