@@ -4,6 +4,7 @@
 //! to a copy of the repository in `target/planted`.
 
 use crate::tracked_files;
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -50,7 +51,7 @@ pub(crate) fn run(root: &Path, only: &str) -> Result<String, String> {
     let copy = target.join("tree");
     let mut missed = Vec::new();
     for bug in &bugs {
-        renew(root, &copy)?;
+        renew(root, &copy, &BTreeMap::new())?;
         git_apply(root, &copy, &bug.patch, &[])?;
         let start = Instant::now();
         let tests = |arguments: &[&str]| {
@@ -75,7 +76,7 @@ pub(crate) fn run(root: &Path, only: &str) -> Result<String, String> {
         }
         println!("{}: {} ({:.0} s): {verdict}", bug.name, bug.what, start.elapsed().as_secs_f64());
     }
-    renew(root, &copy)?;
+    renew(root, &copy, &BTreeMap::new())?;
     match missed.as_slice() {
         [] if bugs.is_empty() => Err(format!("no bug has `{only}` in its name")),
         [] => Ok(format!("{} bugs planted, {} caught", bugs.len(), bugs.len())),
@@ -84,7 +85,7 @@ pub(crate) fn run(root: &Path, only: &str) -> Result<String, String> {
 }
 
 /// The names of the tests that failed, in the output of libtest: the lines after `failures:` where these follow at once.
-pub(crate) fn failed_tests(text: &str) -> Vec<&str> {
+fn failed_tests(text: &str) -> Vec<&str> {
     let lists = text.split("\nfailures:\n").skip(1);
     lists.flat_map(|list| list.lines().map_while(|line| line.strip_prefix("    "))).collect()
 }
@@ -113,16 +114,17 @@ fn bug(path: &Path) -> Result<Bug, String> {
     Ok(Bug { what: what.trim().to_owned(), name, package, patch })
 }
 
-/// Makes `copy` hold the tracked files of the repository as they are, and nothing else. A file that is the same already is not touched, so that little is built
-/// again.
-pub(crate) fn renew(root: &Path, copy: &Path) -> Result<(), String> {
+/// Makes `copy` hold the tracked files of the repository, each as `other` gives it, else as it is. A file that is the same already is not touched, so that
+/// little is built again.
+pub(crate) fn renew(root: &Path, copy: &Path, other: &BTreeMap<String, String>) -> Result<(), String> {
     for name in tracked_files(root)? {
         let (from, to) = (root.join(&name), copy.join(&name));
         let failed = |error: std::io::Error| format!("{name}: {error}");
         if !from.is_file() {
             continue;
         }
-        let bytes = fs::read(&from).map_err(failed)?;
+        let bytes =
+            other.get(&name).map_or_else(|| fs::read(&from), |text| Ok(text.clone().into_bytes())).map_err(failed)?;
         if fs::read(&to).is_ok_and(|known| known == bytes) {
             continue;
         }

@@ -12,7 +12,7 @@ use super::refute::start;
 use super::{Attempt, Filter, FilterScope, NodeSlopes};
 use crate::affine::Affine;
 use crate::filter::round::to_dyadic;
-use crate::func::Function;
+use crate::func::{Elementary, Function};
 use crate::num::{Dyadic, Planes, Rational};
 use crate::program::{Groups, Node, NodeId, Primitive};
 use crate::property::{Property, Row, Variable};
@@ -1139,4 +1139,100 @@ fn rows_of_a_batch_have_the_bounds_that_each_has_alone() {
         kinds.dedup();
         assert!(kinds.len() >= 4, "{alone:?}");
     }
+}
+
+#[test]
+fn cancelled_sums_are_charged_for_every_term() {
+    // 1 − 1 + 1 − … on [1, 1]: the sum is 0, |L|·B is the number n of terms, and with the addition of the map to the sum there are n + 1.
+    for count in [2_usize, 40, 2000] {
+        let weights = (0..count).map(|j| q([1, -1][j % 2], 1)).collect();
+        let map = Map::Dense(1, 1, count, weights);
+        let net = Net { ops: vec![Op::Input(count), Op::Affine(vec![(0, map)], None)], outputs: vec![1] };
+        let ends = (vec![q(1, 1); count], vec![q(1, 1); count]);
+        let problem = problem(&net, ends, vec![row([(0, q(1, 1))], q(0, 1))]);
+        let scope = FilterScope::root(&Filter::new(&problem, &[]).unwrap(), Some(0)).unwrap();
+        let bounds = scope.bounds(1).unwrap();
+        let n = count as i64;
+        let charge = q((3 * (n + 1 + 2) + 8) * n, 1) * power(-53);
+        assert!(d(bounds.upper[0]).to_rational() >= charge && d(bounds.lower[0]).to_rational() <= -&charge);
+        assert!(d(bounds.upper[0]).to_rational() <= charge * q(2, 1));
+    }
+}
+
+#[test]
+fn the_upper_plane_of_a_maximum_goes_through_both_corners() {
+    // z₀ in [0, 4] leads [1, 2] and [−1, 1/2]: the line through (0, 2) and (4, 4).
+    let bounds = FloatBox::new(vec![0.0, 1.0, -1.0], vec![4.0, 2.0, 0.5]);
+    let [lower, (member, slope, constant)] = max_planes(&bounds, &Groups::new([[0, 1, 2]])).unwrap()[0];
+    assert_eq!((lower, member, slope), ((1, 1.0, 0.0), 0, 0.5));
+    assert!((2.0..2.0 + 1e-14).contains(&constant), "{constant:e}");
+}
+
+#[test]
+fn a_number_half_in_range_is_out_of_it() {
+    // 2^100 + 1 lies between 2^100 and the next double.
+    let limit = power(100);
+    assert!(super::enclosed(&limit).is_some() && super::enclosed(&-&limit).is_some());
+    assert!(super::enclosed(&(&limit + q(1, 1))).is_none() && super::enclosed(&-(limit + q(1, 1))).is_none());
+}
+
+#[test]
+fn a_line_half_in_range_is_out_of_it() {
+    // exp(80) is above 2^115, and a slope is below 2^23.
+    let exp = Function::Library(Arc::new(Elementary::new("exp", Vec::new()).unwrap()));
+    let lines = FloatLines::new(&exp, &FloatBox::new(vec![0.0], vec![80.0]));
+    assert!([lines.low[0], lines.high[0], lines.below[0], lines.above[0]].into_iter().all(f64::is_nan));
+}
+
+#[test]
+fn a_slope_of_a_coordinate_that_is_not_there_is_refused() {
+    let ops = vec![Op::Input(1), Op::Affine(vec![(0, dense(3, 1, &[1, 1, 1], 1))], None), Op::Relu(1)];
+    let net = Net { ops, outputs: vec![2] };
+    let problem = problem(&net, (vec![q(-1, 1)], vec![q(1, 1)]), vec![row([(0, q(1, 1))], q(0, 1))]);
+    let filter = Filter::new(&problem, &[]).unwrap();
+    let values = Tensor::new(vec![1, 1], Values::Binary64(vec![0.5_f64.to_bits()])).unwrap();
+    let check = |column: usize| {
+        let slopes = NodeSlopes { node: 2, columns: &[column], values: &values, upper: None, row: 0 };
+        slopes.check(&filter).is_ok()
+    };
+    assert!(check(2) && !check(3) && !check(4));
+}
+
+#[test]
+fn cancelled_constants_are_charged_for_every_constant() {
+    // 1 − 1 from two biases: the sum is 0, its magnitude 2.
+    let net = Net {
+        ops: vec![Op::Input(1), Op::Affine(vec![(0, dense(2, 1, &[0, 0], 1))], Some(vec![q(1, 1), q(-1, 1)]))],
+        outputs: vec![1],
+    };
+    let rows = vec![row([(0, q(1, 1)), (1, q(1, 1))], q(0, 1))];
+    let problem = problem(&net, (vec![q(0, 1)], vec![q(0, 1)]), rows);
+    let filter = Filter::new(&problem, &[]).unwrap();
+    let scope = FilterScope::root(&filter, Some(0)).unwrap();
+    let entries = vec![(1, 0, 1.0), (1, 1, 1.0)];
+    let start = Start { scope: &scope, slopes: &[], entries, constants: Vec::new() };
+    let bound = pass::bounds::<true>(&filter, &[start]).unwrap()[0];
+    let terms = i64::try_from(filter.constants + 2).unwrap();
+    assert!(d(bound).to_rational() <= -q(2 * (terms + 4), 1) * power(-53), "{bound:e}");
+}
+
+#[test]
+fn what_was_out_of_range_stays_so() {
+    // A node of 2^120, then one of 1 that is asked for later.
+    let ops = vec![
+        Op::Input(1),
+        Op::Affine(vec![(0, Map::Dense(1, 1, 1, vec![power(60)]))], None),
+        Op::Affine(vec![(1, Map::Dense(1, 1, 1, vec![power(60)]))], None),
+        Op::Affine(vec![(2, Map::Dense(1, 1, 1, vec![power(-120)]))], None),
+    ];
+    let net = Net { ops, outputs: vec![3] };
+    let problem = problem(&net, (vec![q(1, 1)], vec![q(1, 1)]), vec![row([(0, q(1, 1))], q(0, 1))]);
+    let filter = Filter::new(&problem, &[q(1, 1)]).unwrap();
+    let mut scope = FilterScope::root(&filter, Some(0)).unwrap();
+    assert!(!scope.in_range());
+    let relu = Primitive::Univariate { function: Function::Relu, argument: 3 };
+    scope.tighten_unstable(3, &relu).unwrap();
+    assert!(!scope.in_range());
+    let (up, down) = scope.split(0, 0, 0).unwrap();
+    assert!(!up.in_range() && !down.in_range());
 }
