@@ -11,8 +11,8 @@ use std::collections::{BTreeMap, HashSet};
 use std::hash::{Hash, Hasher};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// An accepted certificate, and what it states.
@@ -69,6 +69,8 @@ pub(crate) enum Outcome {
     Unread,
     /// The checker panicked.
     Panicked,
+    /// The checker was not done after [`LONG`].
+    Endless,
 }
 
 impl Outcome {
@@ -123,20 +125,25 @@ pub(crate) struct Result {
     pub(crate) judging: Duration,
 }
 
-struct Campaign<'a> {
-    cases: &'a [Case],
+struct Campaign {
+    cases: &'static [Case],
     bundles: Vec<Bundle>,
-    checker: &'a dyn Checker,
+    checker: &'static dyn Checker,
     plan: Plan,
     seen: Mutex<HashSet<u64>>,
     result: Mutex<Result>,
     draws: AtomicU64,
     done: AtomicBool,
+    /// What is being checked, by draw and whether it is sealed, and since when.
+    checking: Mutex<BTreeMap<(u64, bool), (Instant, Kept)>>,
 }
 
-/// Runs a campaign.
-pub(crate) fn run(cases: &[Case], checker: &dyn Checker, plan: Plan) -> Result {
-    let campaign = Campaign {
+/// A check that takes longer is given up.
+pub(crate) const LONG: Duration = Duration::from_secs(120);
+
+/// Runs a campaign. A check that is given up goes on by itself until the process ends.
+pub(crate) fn run(cases: &'static [Case], checker: &'static dyn Checker, plan: Plan) -> Result {
+    let campaign = Arc::new(Campaign {
         cases,
         bundles: cases.iter().map(|case| case.bundle.clone()).collect(),
         checker,
@@ -145,70 +152,112 @@ pub(crate) fn run(cases: &[Case], checker: &dyn Checker, plan: Plan) -> Result {
         result: Mutex::default(),
         draws: AtomicU64::new(0),
         done: AtomicBool::new(false),
-    };
+        checking: Mutex::default(),
+    });
     for bundle in &campaign.bundles {
         campaign.is_new(bundle);
     }
-    std::thread::scope(|scope| {
-        for _ in 0..plan.threads {
-            scope.spawn(|| {
-                while !campaign.done.load(Ordering::Relaxed) {
-                    campaign.draw(campaign.draws.fetch_add(1, Ordering::Relaxed));
-                }
-            });
+    (0..plan.threads).for_each(|_| work(&campaign));
+    loop {
+        std::thread::sleep(Duration::from_millis(50));
+        let mut checking = lock(&campaign.checking);
+        let long: Vec<(u64, bool)> =
+            checking.iter().filter(|(_, (since, _))| since.elapsed() > LONG).map(|(key, _)| *key).collect();
+        for key in long {
+            let Some((since, kept)) = checking.remove(&key) else { continue };
+            let kept = Kept { outcome: Outcome::Endless, seconds: since.elapsed().as_secs_f64(), ..kept };
+            campaign.count(&kept, &[], since.elapsed(), Duration::ZERO);
+            work(&campaign);
         }
-    });
-    let mut result = campaign.result.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if campaign.done.load(Ordering::Relaxed) && checking.is_empty() {
+            break;
+        }
+    }
+    let mut result = lock(&campaign.result).clone();
     result.kept.sort_by(|a, b| (&a.outcome, &a.case, a.draw).cmp(&(&b.outcome, &b.case, b.draw)));
     result
 }
 
-impl Campaign<'_> {
+/// Starts a thread that draws until all is done.
+fn work(campaign: &Arc<Campaign>) {
+    let campaign = Arc::clone(campaign);
+    std::thread::spawn(move || {
+        let mut goes_on = true;
+        while goes_on && !campaign.done.load(Ordering::Relaxed) {
+            goes_on = campaign.draw(campaign.draws.fetch_add(1, Ordering::Relaxed));
+        }
+    });
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What a draw makes of a case: the files, the edits, and whether the claim must stay.
+type Drawn = (Bundle, Vec<&'static str>, bool);
+
+/// One edit or two.
+fn mutant(bundle: &Bundle, others: &[Bundle], random: &mut Random) -> Option<Drawn> {
+    let Edited { family, mut bundle, mut keeps } = edit(&mut Draw { bundle, others, random })?;
+    let mut families = vec![family];
+    if random.one_in(5)
+        && let Some(second) = edit(&mut Draw { bundle: &bundle, others, random })
+    {
+        families.push(second.family);
+        bundle = second.bundle;
+        keeps &= second.keeps;
+    }
+    Some((bundle, families, keeps))
+}
+
+/// The mutant of a draw, with new digests where it has some.
+pub(crate) fn drawn(cases: &[Case], seed: u64, draw: u64) -> Option<Bundle> {
+    let bundles: Vec<Bundle> = cases.iter().map(|case| case.bundle.clone()).collect();
+    let own = &bundles[usize::try_from(draw).ok()? % bundles.len()];
+    let (bundle, ..) = mutant(own, &bundles, &mut Random::new(seed, draw))?;
+    Some(bundle.sealed().unwrap_or(bundle))
+}
+
+impl Campaign {
     fn is_new(&self, bundle: &Bundle) -> bool {
         let mut hasher = DefaultHasher::new();
         bundle.files.hash(&mut hasher);
-        self.seen.lock().unwrap_or_else(std::sync::PoisonError::into_inner).insert(hasher.finish())
+        lock(&self.seen).insert(hasher.finish())
     }
 
-    /// One edit or two of one case; as they are, and sealed.
-    fn draw(&self, draw: u64) {
-        let place = usize::try_from(draw).unwrap_or(0) % self.cases.len();
-        let (case, mut random) = (&self.cases[place], Random::new(self.plan.seed, draw));
-        let Some(Edited { family, bundle, mut keeps }) =
-            edit(&mut Draw { bundle: &case.bundle, others: &self.bundles, random: &mut random })
-        else {
-            return;
-        };
-        let (mut bundle, mut families) = (bundle, vec![family]);
-        if random.one_in(5)
-            && let Some(second) = edit(&mut Draw { bundle: &bundle, others: &self.bundles, random: &mut random })
-        {
-            families.push(second.family);
-            bundle = second.bundle;
-            keeps &= second.keeps;
-        }
+    /// The mutant of a draw, as it is and sealed. `false` if it was given up meanwhile.
+    fn draw(&self, draw: u64) -> bool {
+        let mut random = Random::new(self.plan.seed, draw);
+        let case = &self.cases[usize::try_from(draw).unwrap_or(0) % self.cases.len()];
+        let Some((bundle, families, keeps)) = mutant(&case.bundle, &self.bundles, &mut random) else { return true };
         for (bundle, sealed) in [(Some(bundle.clone()), false), (bundle.sealed(), true)] {
             let Some(bundle) = bundle.filter(|bundle| self.is_new(bundle)) else { continue };
             let started = Instant::now();
-            let said = catch_unwind(AssertUnwindSafe(|| self.checker.check(&bundle)));
-            let checked = Instant::now();
-            let outcome = match said {
-                Err(_) => Outcome::Panicked,
-                Ok(Said::Refused(code)) if keeps && !sealed => Outcome::RefusedSame(code),
-                Ok(Said::Refused(code)) => Outcome::Refused(code),
-                Ok(Said::Accepted(claim)) => self.judged(case, &bundle, &claim, &mut random),
-            };
-            let kept = Kept {
+            let mut kept = Kept {
                 case: case.name.clone(),
                 draw,
                 families: families.join(", "),
                 sealed,
-                outcome,
+                outcome: Outcome::Panicked,
                 bundle,
-                seconds: started.elapsed().as_secs_f64(),
+                seconds: 0.0,
             };
+            lock(&self.checking).insert((draw, sealed), (started, kept.clone()));
+            let said = catch_unwind(AssertUnwindSafe(|| self.checker.check(&kept.bundle)));
+            if lock(&self.checking).remove(&(draw, sealed)).is_none() {
+                return false;
+            }
+            let checked = Instant::now();
+            kept.outcome = match said {
+                Err(_) => Outcome::Panicked,
+                Ok(Said::Refused(code)) if keeps && !sealed => Outcome::RefusedSame(code),
+                Ok(Said::Refused(code)) => Outcome::Refused(code),
+                Ok(Said::Accepted(claim)) => self.judged(case, &kept.bundle, &claim, &mut random),
+            };
+            kept.seconds = started.elapsed().as_secs_f64();
             self.count(&kept, &families, checked - started, checked.elapsed());
         }
+        true
     }
 
     fn judged(&self, case: &Case, bundle: &Bundle, claim: &str, random: &mut Random) -> Outcome {
@@ -224,7 +273,7 @@ impl Campaign<'_> {
     }
 
     fn count(&self, kept: &Kept, families: &[&'static str], checking: Duration, judging: Duration) {
-        let mut result = self.result.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut result = lock(&self.result);
         if result.mutants >= self.plan.count {
             self.done.store(true, Ordering::Relaxed);
             return;
@@ -233,8 +282,10 @@ impl Campaign<'_> {
         result.sealed += usize::from(kept.sealed);
         result.checking += checking;
         result.judging += judging;
-        let accepted =
-            usize::from(!matches!(kept.outcome, Outcome::Refused(_) | Outcome::RefusedSame(_) | Outcome::Panicked));
+        let accepted = usize::from(!matches!(
+            kept.outcome,
+            Outcome::Refused(_) | Outcome::RefusedSame(_) | Outcome::Panicked | Outcome::Endless
+        ));
         for family in families {
             let [count, passed] = result.families.entry(family).or_default();
             *count += 1;

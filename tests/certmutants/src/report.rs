@@ -37,6 +37,7 @@ pub(crate) fn table(result: &Result) -> String {
             "refused, although the same in other words",
         ),
         (result.number(|outcome| *outcome == Outcome::Panicked), "panics"),
+        (result.number(|outcome| *outcome == Outcome::Endless), "given up after two minutes"),
         (result.number(|outcome| matches!(outcome, Outcome::Refused(_))), "refused"),
     ];
     for (count, what) in others {
