@@ -205,7 +205,30 @@ fn exponents_that_grow() {
         refused("an exponential", &chain(&exponential), "s LIMIT function-bits");
     }
     let steep: Vec<String> = (0..6000).map(|_| linear("1e308")).collect();
-    refused("a chain of large weights", &chain(&steep), "s REJECTED leaf.unproved");
+    let steep = chain(&steep);
+    refused("a chain of large weights", &steep, "s REJECTED leaf.unproved");
+    refused("bounds of its last node", &last_below_five(&steep, 6000), "s REJECTED leaf.unproved");
+}
+
+/// Of this bundle the bundle of kind `nodes` that claims the same of the value of a node.
+fn last_below_five(files: &Files, node: usize) -> Files {
+    let mut files = files.clone();
+    files.remove("property.vnnlib");
+    let nodes = format!(r#"{{"format":"certkern.nodes.v1","nodes":[{{"id":{node},"ibp":{{"lo":[-1],"hi":[5]}}}}]}}"#);
+    files.insert("nodes.json".to_owned(), nodes.into_bytes());
+    files.insert("region.json".to_owned(), br#"{"lo":[0],"hi":[1]}"#.to_vec());
+    files.insert("cert.json".to_owned(), br#"{"format":"certkern.leaves.v1","trees":[0,0]}"#.to_vec());
+    let mut manifest = serde_json::json!({"format": "certkern.bundle.v1", "kind": "nodes", "digests": {}, "files": {
+        "graph": "graph.json", "payload": "payload.safetensors", "region": "region.json", "nodes": "nodes.json",
+        "certificate": "cert.json"}});
+    let scratch = tempfile::tempdir().unwrap();
+    files.insert(bundle::MANIFEST.to_owned(), manifest.to_string().into_bytes());
+    files.iter().for_each(|(name, bytes)| fs::write(scratch.path().join(name), bytes).unwrap());
+    let run = certkern(["digest", text(scratch.path())]);
+    for (role, hex) in run.stdout.lines().filter_map(|line| line.split_once(' ')) {
+        manifest["digests"][role] = hex.trim().into();
+    }
+    bundle::with(&files, bundle::MANIFEST, manifest.to_string().into_bytes())
 }
 
 #[test]
