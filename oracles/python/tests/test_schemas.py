@@ -34,6 +34,7 @@ STRUCTURAL = {
     "json.missing-key": {"tensor": "in the header of a safetensors file"},
     "json.type": {"metadata": "in the header of a safetensors file"},
     "json.value": {"ends": "the lengths of two lists differ", "ends_of_two_lengths": "the lengths of two lists differ",
+                   "bounds_of_two_lengths": "the lengths of two lists differ",
                    "crown_row": "a row as long as the input", "constraint_of_three": "a row as long as the input"},
     "json.number": {
         "offset": "in the header of a safetensors file",
@@ -50,6 +51,7 @@ STRUCTURAL = {
         "groups_do_not_divide.json": "two attributes do not fit",
         "heads.json": "two attributes do not fit",
         "slice_backwards.json": "two attributes do not fit",
+        "slice_lengths.json": "a list as long as another attribute",
         "split_index.json": "two attributes do not fit",
         "input_spatial_short.json": "a list as long as another attribute says",
         "kernel_of_three.json": "a list as long as another attribute says",
