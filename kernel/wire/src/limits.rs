@@ -70,7 +70,7 @@ impl Default for Limits {
             rank: 16,
             variables: 10_000_000,
             disjuncts: 100_000,
-            rows: 1_000_000,
+            rows: 5_000_000,
             expression_nodes: 1 << 18,
             expression_bits: 1 << 27,
             precision: 1 << 13,
