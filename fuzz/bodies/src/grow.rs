@@ -96,9 +96,12 @@ fn some(u: &mut Choices<'_>, shape: &[usize]) -> Numbers {
         let values = exact.iter().map(f64::ratio).collect();
         return Numbers { shape: shape.to_vec(), values, single: false, exact: Some(exact) };
     }
-    let single = u.below(2) == 0;
-    let value = |u: &mut Choices<'_>| if single { f64::from(u.number() as f32) } else { u.number() };
-    Numbers { shape: shape.to_vec(), values: (0..count).map(|_| value(u)).collect(), single, exact: None }
+    let mut values: Vec<f64> = (0..count).map(|_| u.number()).collect();
+    let single = u.below(2) == 0 && values.iter().all(|value| (*value as f32).is_finite());
+    if single {
+        values.iter_mut().for_each(|value| *value = f64::from(*value as f32));
+    }
+    Numbers { shape: shape.to_vec(), values, single, exact: None }
 }
 
 fn mask(u: &mut Choices<'_>, shape: &[usize]) -> Numbers {

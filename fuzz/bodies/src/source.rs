@@ -64,7 +64,7 @@ impl<'a> Choices<'a> {
         self.0.arbitrary().unwrap_or(0)
     }
 
-    /// A number for weights: whole ones, eighths, tenths, full mantissas, tiny ones, next to one, zero.
+    /// A number for weights: whole ones, eighths, tenths, full mantissas, tiny ones, next to one, zero, now and then a huge one.
     pub(crate) fn number(&mut self) -> f64 {
         let sign = if self.below(2) == 0 { 1.0 } else { -1.0 };
         match self.below(12) {
@@ -74,6 +74,7 @@ impl<'a> Choices<'a> {
             8 => sign * f64::from_bits(0x3ff0_0000_0000_0000 | (self.bits() >> 12)),
             9 => sign * (1.0 + self.between(-2, 2) as f64 * f64::EPSILON),
             10 => sign * f64::powi(2.0, -(self.below(80) as i32)),
+            _ if self.one_in(40) => sign * f64::powi(2.0, self.below(1000) as i32),
             _ => 0.0,
         }
     }
