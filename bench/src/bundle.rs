@@ -14,6 +14,7 @@ use std::fs::{self, File};
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
+use std::sync::Arc;
 
 /// A result whose error says what went wrong.
 pub(crate) type Said<T> = Result<T, String>;
@@ -316,8 +317,8 @@ impl Bundle {
     }
 }
 
-fn last_output_row(rows: &[Row]) -> usize {
-    let on_output = |row: &Row| row.terms.iter().any(|(variable, _)| matches!(variable, Variable::Y(_)));
+fn last_output_row(rows: &[Arc<Row>]) -> usize {
+    let on_output = |row: &Arc<Row>| row.terms.iter().any(|(variable, _)| matches!(variable, Variable::Y(_)));
     rows.iter().rposition(on_output).unwrap_or_default()
 }
 

@@ -57,12 +57,14 @@ fn enclosure(nodes: &str, last: usize, precision: &str) -> Files {
     document(claim(digest.unwrap_or(&"0".repeat(64))))
 }
 
-/// One function of one input, with this property.
+/// One function of one input.
+const RELU: &str = r#"{"format":"torchlean.ir.v1","input_id":0,"output_ids":[1],"nodes":[{"id":0,"kind":"input","parents":[],"shape":[1]},{"id":1,"kind":"relu","parents":[0],"shape":[1]}]}"#;
+
+/// A bundle about it with this property, whose digests are those of another one.
 fn property(text: &str) -> Files {
-    let graph = r#"{"format":"torchlean.ir.v1","input_id":0,"output_ids":[1],"nodes":[{"id":0,"kind":"input","parents":[],"shape":[1]},{"id":1,"kind":"relu","parents":[0],"shape":[1]}]}"#;
     let fine =
         "(declare-const X_0 Real)(declare-const Y_0 Real)(assert (>= X_0 0))(assert (<= X_0 1))(assert (<= Y_0 -1))";
-    let files = bundle::trivial(graph.as_bytes(), &write_safetensors(&[]), fine.as_bytes());
+    let files = bundle::trivial(RELU.as_bytes(), &write_safetensors(&[]), fine.as_bytes());
     bundle::with(&files, "property.vnnlib", text.as_bytes().to_vec())
 }
 
@@ -159,11 +161,10 @@ fn numbers() {
 
 #[test]
 fn properties() {
-    let assertion = |text: &str| {
-        property(&format!(
-            "(declare-const X_0 Real)(declare-const Y_0 Real)(assert (>= X_0 0))(assert (<= X_0 1)){text}"
-        ))
+    let stated = |text: &str| {
+        format!("(declare-const X_0 Real)(declare-const Y_0 Real)(assert (>= X_0 0))(assert (<= X_0 1)){text}")
     };
+    let assertion = |text: &str| property(&stated(text));
     refused("nested", &assertion(&format!("(assert {}", "(and ".repeat(150_000))), "s LIMIT property-depth");
     refused("a variable", &property("(declare-const X_999999999999 Real)"), "s REJECTED property.variable");
     refused("an exponent", &assertion("(assert (<= Y_0 1e99999999))"), "s LIMIT exponent");
@@ -176,6 +177,11 @@ fn properties() {
     refused("choices in each other", &assertion(&nested), "s LIMIT disjuncts");
     let many = format!("(assert {choice})").repeat(16) + &"(assert (<= Y_0 0))".repeat(40_000);
     refused("rows of many choices", &assertion(&many), "s LIMIT rows");
+    // Within the budget: 65,536 disjuncts of 74 rows each, which they share.
+    let shared = format!("(assert {choice})").repeat(16) + &"(assert (<= Y_0 0))".repeat(56);
+    refused("rows that choices share", &assertion(&shared), "s REJECTED bind.output");
+    let whole = bundle::trivial(RELU.as_bytes(), &write_safetensors(&[]), stated(&shared).as_bytes());
+    refused("rows that leaves share", &whole, "s REJECTED leaf.unproved");
     let product = format!("(assert (<= Y_0 (*{})))", " 1e1000".repeat(100_000));
     refused("a product of numbers", &assertion(&product), "s LIMIT digits");
 }

@@ -14,6 +14,7 @@ use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 
 /// An accepted bundle and the user's own files: those of the dump where there is one.
 struct Accepted {
@@ -146,13 +147,14 @@ impl Accepted {
             let row = rows.len() - 1;
             let at = format!("row {row} of disjunct {d}");
             edit("output", format!("the bound of {at} lowered"), &|property| {
-                property.disjuncts[d][row].bound -= little();
+                Arc::make_mut(&mut property.disjuncts[d][row]).bound -= little();
             });
             edit("output", format!("{at} open for closed or closed for open"), &|property| {
-                property.disjuncts[d][row].strict ^= true;
+                Arc::make_mut(&mut property.disjuncts[d][row]).strict ^= true;
             });
             edit("output", format!("the signs of {at} turned"), &|property| {
-                property.disjuncts[d][row].terms.iter_mut().for_each(|(_, coefficient)| *coefficient *= minus_one());
+                let row = Arc::make_mut(&mut property.disjuncts[d][row]);
+                row.terms.iter_mut().for_each(|(_, coefficient)| *coefficient *= minus_one());
             });
         }
         edit("output", "the last disjunct twice".to_owned(), &|property| {
@@ -175,7 +177,7 @@ impl Accepted {
                 let beyond = Rational::from_f64(sum(row, &x, &y) + 0.001).unwrap();
                 if row.bound < beyond {
                     assert!(speaks_of_output(row));
-                    row.bound = beyond;
+                    Arc::make_mut(row).bound = beyond;
                 }
             }
             assert_ne!(changed, property);
@@ -231,7 +233,7 @@ fn sampled_false(files: &Files) -> bool {
         };
         let x: Vec<f64> = ends.iter().map(coordinate).collect();
         let y = evaluate(&network, &x);
-        let inside = |row: &Row| {
+        let inside = |row: &Arc<Row>| {
             sum(row, &x, &y) <= row.bound.to_f64().unwrap() - if speaks_of_output(row) { 1e-6 } else { 0.0 }
         };
         property.disjuncts.iter().any(|rows| rows.iter().all(inside))
@@ -268,7 +270,7 @@ fn accepted() -> Vec<Accepted> {
 
 /// A property as `certkern.property.v1`.
 fn property_json(property: &Property) -> Vec<u8> {
-    let row = |row: &Row| {
+    let row = |row: &Arc<Row>| {
         let terms = |mine: fn(&Variable) -> Option<usize>| -> Map<String, Value> {
             let terms =
                 row.terms.iter().filter_map(|(variable, c)| Some((mine(variable)?.to_string(), json!(c.to_string()))));

@@ -4,7 +4,7 @@
 use crate::bundle::{self, Files, HINTS, MANIFEST, trivial, with};
 use crate::support::{Tensor, certkern, entries, root, text, u8s, u32s};
 use certkern_core::num::Rational;
-use certkern_core::property::{Property, Row, Variable};
+use certkern_core::property::{Disjunct, Property, Row, Variable};
 use certkern_core::rules::Scope;
 use certkern_graph::Graph;
 use certkern_onnx::write_safetensors;
@@ -172,7 +172,7 @@ fn the_counterexample_lies_in_what_the_kernel_has_read() {
             let found = (interval.lower.to_rational(), interval.upper.to_rational());
             assert_eq!(found, (y.clone(), y.clone()), "{}", case.name);
         }
-        let inside = |rows: &Vec<Row>| rows.iter().all(|row| holds(row, &case.x, &case.y));
+        let inside = |rows: &Disjunct| rows.iter().all(|row| holds(row, &case.x, &case.y));
         assert!(property.disjuncts.iter().any(inside), "{}", case.name);
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::num::Rational;
 use num_traits::Signed;
+use std::sync::Arc;
 
 /// A variable of a property: a coordinate of the flattened input, or of the flattened outputs in the order of the output ids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -57,7 +58,16 @@ pub struct Property {
     /// The number of output variables.
     pub outputs: usize,
     /// The disjuncts in the order of the document, at least one; a disjunct without rows is the whole space.
-    pub disjuncts: Vec<Vec<Row>>,
+    pub disjuncts: Vec<Disjunct>,
+}
+
+/// The intersection of rows, which products of disjuncts share.
+pub type Disjunct = Vec<Arc<Row>>;
+
+/// A disjunct of rows of its own.
+#[must_use]
+pub fn disjunct(rows: impl IntoIterator<Item = Row>) -> Disjunct {
+    rows.into_iter().map(Arc::new).collect()
 }
 
 /// What restricts a region beside its box: an input of the region lies in the box, in the ball and in every row.

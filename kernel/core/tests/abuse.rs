@@ -3,7 +3,7 @@
 mod support;
 
 use certkern_core::num::{Dyadic, Rational};
-use certkern_core::property::{Property, Row, Variable};
+use certkern_core::property::{Disjunct, Property, Row, Variable, disjunct};
 use certkern_core::region::Region;
 use certkern_core::rules::{Multipliers, Problem, RuleError, Scope, Slopes};
 use num_bigint::BigInt;
@@ -25,8 +25,8 @@ fn identity(width: usize) -> Net {
     Net { ops: vec![Op::Input(width), Op::Affine(vec![(0, Map::Identity(width))], None)], outputs: vec![1] }
 }
 
-fn sum_row(terms: Vec<(Variable, Rational)>, bound: Rational) -> Vec<Vec<Row>> {
-    vec![vec![Row { terms, bound, strict: false }]]
+fn sum_row(terms: Vec<(Variable, Rational)>, bound: Rational) -> Vec<Disjunct> {
+    vec![disjunct([Row { terms, bound, strict: false }])]
 }
 
 #[test]

@@ -4,7 +4,7 @@ use certkern_core::affine::{Affine, LinearMap, Term};
 use certkern_core::func::{Elementary, Function};
 use certkern_core::num::{Dyadic, Rational};
 use certkern_core::program::{Node, NodeId, Primitive, Program};
-use certkern_core::property::{Property, Row, Variable};
+use certkern_core::property::{Property, Row, Variable, disjunct};
 use certkern_core::rules::{
     Attempt, Filter, FilterScope, Judgement, Multipliers, Problem, RuleError, Scope, Slopes, Statement,
 };
@@ -38,7 +38,7 @@ fn problem(nodes: Vec<Node>, (lower, upper): Ends, sign: i64, bound: Rational) -
     let last = nodes.len();
     let nodes = std::iter::once(node(1, Primitive::Input)).chain(nodes).collect();
     let rows = vec![Row { terms: vec![(Variable::Y(0), q(sign, 1))], bound, strict: false }];
-    let property = Property { lower: vec![lower], upper: vec![upper], outputs: 1, disjuncts: vec![rows] };
+    let property = Property { lower: vec![lower], upper: vec![upper], outputs: 1, disjuncts: vec![disjunct(rows)] };
     Arc::new(Problem::new(Program::new(nodes, vec![last]).unwrap(), property).unwrap())
 }
 
@@ -101,7 +101,7 @@ fn the_whole_region_counts_not_that_of_a_disjunct() {
         let above = Row { terms: vec![(Variable::X(0), q(-1, 1))], bound: -own, strict: false };
         let row = Row { terms: vec![(Variable::Y(0), q(1, 1))], bound: q(-1, 1), strict: false };
         let property =
-            Property { lower: vec![lower], upper: vec![q(2, 1)], outputs: 1, disjuncts: vec![vec![above, row]] };
+            Property { lower: vec![lower], upper: vec![q(2, 1)], outputs: 1, disjuncts: vec![disjunct([above, row])] };
         Arc::new(Problem::new(Program::new(nodes, vec![1]).unwrap(), property).unwrap())
     };
     // log x ≤ −1 and x ≥ 1/2: −0.69 is the least.

@@ -5,7 +5,7 @@ mod support;
 use certkern_core::affine::Convolution;
 use certkern_core::num::{Dyadic, Rational};
 use certkern_core::program::NodeId;
-use certkern_core::property::{Property, Range, Row, Variable};
+use certkern_core::property::{Property, Range, Row, Variable, disjunct};
 use certkern_core::rules::{
     Attempt, Filter, FilterScope, Judgement, Literal, Multipliers, NodeSlopes, Problem, RuleError, Scope, Side, Slopes,
     Statement,
@@ -24,6 +24,7 @@ fn row(coefficients: &[(usize, Rational)], bound: Rational) -> Row {
 
 fn problem(net: &Net, ends: (&[Rational], &[Rational]), disjuncts: Vec<Vec<Row>>) -> Arc<Problem> {
     let outputs = net.outputs.iter().map(|id| net.width(*id)).sum();
+    let disjuncts = disjuncts.into_iter().map(disjunct).collect();
     let property = Property { lower: ends.0.to_vec(), upper: ends.1.to_vec(), outputs, disjuncts };
     Arc::new(Problem::new(net.build(), property).unwrap())
 }
@@ -255,6 +256,7 @@ fn no_judgement_at_a_point_whatever_the_magnitudes() {
         let values = net.values(&point);
         let y: Vec<Range> = net.output(&values).into_iter().map(Range::exact).collect();
         for row in &mut property.disjuncts[0] {
+            let row = Arc::make_mut(row);
             row.bound = &row.bound - row.slack(&point, &y).unwrap().lower;
         }
         let problem = Arc::new(Problem::new(net.build(), property).unwrap());

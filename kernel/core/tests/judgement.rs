@@ -3,7 +3,7 @@
 mod support;
 
 use certkern_core::num::{Dyadic, Rational};
-use certkern_core::property::{Property, Row, Variable};
+use certkern_core::property::{Property, Row, Variable, disjunct};
 use certkern_core::rules::{Judgement, Multipliers, Problem, RuleError, Scope, Slopes, Statement};
 use std::sync::Arc;
 use support::{Net, Op, d, dense, q};
@@ -16,7 +16,7 @@ fn problem() -> Arc<Problem> {
         Op::Relu(1),
         Op::Affine(vec![(2, dense(1, 2, &[1, 1], 1))], None),
     ];
-    let row = |bound: Rational| vec![Row { terms: vec![(Variable::Y(0), q(1, 1))], bound, strict: false }];
+    let row = |bound: Rational| disjunct([Row { terms: vec![(Variable::Y(0), q(1, 1))], bound, strict: false }]);
     let property = Property {
         lower: vec![q(-1, 1); 2],
         upper: vec![q(1, 1); 2],

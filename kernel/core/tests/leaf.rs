@@ -6,7 +6,7 @@ use certkern_core::affine::{Affine, LinearMap, Term};
 use certkern_core::func::Function;
 use certkern_core::num::{Dyadic, Rational};
 use certkern_core::program::{Node, Primitive, Program};
-use certkern_core::property::{Property, Row, Variable};
+use certkern_core::property::{Property, Row, Variable, disjunct};
 use certkern_core::rules::{Multipliers, Problem, RuleError, Scope, Slopes};
 use num_traits::{Signed, Zero};
 use std::sync::Arc;
@@ -21,6 +21,7 @@ fn row(terms: &[(Variable, i64)], bound: Rational, strict: bool) -> Row {
 fn problem(net: &Net, ends: &[(i64, i64)], disjuncts: Vec<Vec<Row>>) -> Arc<Problem> {
     let (lower, upper) = ends.iter().map(|(l, u)| (q(*l, 1), q(*u, 1))).unzip();
     let outputs = net.outputs.iter().map(|id| net.width(*id)).sum();
+    let disjuncts = disjuncts.into_iter().map(disjunct).collect();
     Arc::new(Problem::new(net.build(), Property { lower, upper, outputs, disjuncts }).unwrap())
 }
 
@@ -45,7 +46,7 @@ fn two_functions_of_one_argument_have_lines_each() {
     let nodes = vec![node(1, Primitive::Input), node(1, function("sin")), node(1, function("cos")), node(1, sum)];
     let program = Program::new(nodes, vec![3]).unwrap();
     // Unsafe: sin x + cos x ≥ 3, written as −y ≤ −3; and ≥ 1, which is reached.
-    let at_least = |bound: i64| vec![row(&[(Variable::Y(0), -1)], q(-bound, 1), false)];
+    let at_least = |bound: i64| disjunct([row(&[(Variable::Y(0), -1)], q(-bound, 1), false)]);
     let disjuncts = vec![at_least(3), at_least(1)];
     let property = Property { lower: vec![q(0, 1)], upper: vec![q(1, 1)], outputs: 1, disjuncts };
     let problem = Arc::new(Problem::new(program, property).unwrap());
@@ -268,7 +269,7 @@ fn touched(random: &mut Random, net: &Net, like: &Case) -> (Arc<Problem>, Vec<Ra
     let bound = value(&like.samples[0].x);
     let sums = like.samples.iter().map(|sample| value(&sample.x) - &bound).collect();
     let rows = vec![Row { terms: terms.clone(), bound, strict: false }];
-    let property = Property { disjuncts: vec![rows], ..like.problem.property().clone() };
+    let property = Property { disjuncts: vec![disjunct(rows)], ..like.problem.property().clone() };
     (Arc::new(Problem::new(net.build(), property).unwrap()), sums)
 }
 

@@ -7,7 +7,7 @@ use certkern_core::affine::{Affine, LinearMap, Term};
 use certkern_core::func::Function;
 use certkern_core::num::{Dyadic, Rational};
 use certkern_core::program::{Groups, Node, Primitive, Program, ProgramError};
-use certkern_core::property::{Property, Row, Variable};
+use certkern_core::property::{Property, Row, Variable, disjunct};
 use certkern_core::rules::{Multipliers, Problem, RuleError, Scope, Slopes};
 use certkern_core::tensor::{Tensor, Values};
 use num_traits::{Signed, Zero};
@@ -21,7 +21,7 @@ fn least(net: &Net, ends: &[(Rational, Rational)], c: i64) -> Rational {
     // c·y ≤ −1000 is not refuted by less, so the bound reached is that of c·y + 1000.
     let rows = vec![Row { terms: vec![(Variable::Y(0), q(c, 1))], bound: q(1000, 1), strict: false }];
     let (lower, upper) = ends.iter().cloned().unzip();
-    let property = Property { lower, upper, outputs: 1, disjuncts: vec![rows] };
+    let property = Property { lower, upper, outputs: 1, disjuncts: vec![disjunct(rows)] };
     let problem = Arc::new(Problem::new(net.build(), property).unwrap());
     let one = Multipliers { rows: vec![(0, d(1, 0))], literals: vec![] };
     match Scope::root(&problem, Some(0), 8).unwrap().refute(&one, &Slopes::default()) {
@@ -65,7 +65,8 @@ fn a_square_worked_by_hand() {
     let net = Net { ops: vec![Op::Input(1), coordinate(0, 1), Op::Product(1, 1)], outputs: vec![2] };
     assert_eq!(range(&net, &[(-1, 3)]), whole((-3, 9)));
     let rows = vec![Row { terms: vec![], bound: q(0, 1), strict: false }];
-    let property = Property { lower: vec![q(-1, 1)], upper: vec![q(3, 1)], outputs: 1, disjuncts: vec![rows] };
+    let property =
+        Property { lower: vec![q(-1, 1)], upper: vec![q(3, 1)], outputs: 1, disjuncts: vec![disjunct(rows)] };
     let problem = Arc::new(Problem::new(net.build(), property).unwrap());
     let interval = Scope::root(&problem, None, 3).unwrap().interval(2, 0).cloned().unwrap();
     assert_eq!((interval.lower, interval.upper), (Dyadic::zero(), d(9, 0)));
@@ -205,8 +206,12 @@ fn repeated_squares_are_beyond_the_budget() {
     let net = Net { outputs: vec![61], ops };
     let rows = vec![Row { terms: vec![(Variable::Y(0), q(1, 1))], bound: q(0, 1), strict: false }];
     let squared = |x: Rational| {
-        let property =
-            Property { lower: vec![x.clone()], upper: vec![x.clone()], outputs: 1, disjuncts: vec![rows.clone()] };
+        let property = Property {
+            lower: vec![x.clone()],
+            upper: vec![x.clone()],
+            outputs: 1,
+            disjuncts: vec![disjunct(rows.clone())],
+        };
         let problem = Arc::new(Problem::new(net.build(), property).unwrap());
         (
             Scope::root(&problem, Some(0), 3).map(|scope| scope.interval(61, 0).cloned()),
@@ -247,7 +252,8 @@ fn slopes_for_products_and_maxima_are_refused() {
     let ops = vec![Op::Input(1), Op::Product(0, 0), Op::Max(0, vec![vec![0]]), Op::Relu(0)];
     let net = Net { ops, outputs: vec![1] };
     let rows = vec![Row { terms: vec![(Variable::Y(0), q(1, 1))], bound: q(-1, 1), strict: false }];
-    let property = Property { lower: vec![q(-1, 1)], upper: vec![q(3, 1)], outputs: 1, disjuncts: vec![rows] };
+    let property =
+        Property { lower: vec![q(-1, 1)], upper: vec![q(3, 1)], outputs: 1, disjuncts: vec![disjunct(rows)] };
     let problem = Arc::new(Problem::new(net.build(), property).unwrap());
     let scope = Scope::root(&problem, Some(0), 3).unwrap();
     let one = Multipliers { rows: vec![(0, d(1, 0))], literals: vec![] };

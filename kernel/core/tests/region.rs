@@ -3,7 +3,7 @@
 mod support;
 
 use certkern_core::num::Rational;
-use certkern_core::property::{Norm, NormBall, Property, Row, Variable, Within};
+use certkern_core::property::{Norm, NormBall, Property, Row, Variable, Within, disjunct};
 use certkern_core::rules::{
     Attempt, Filter, FilterScope, Judgement, Multipliers, Problem, RuleError, Scope, Slopes, Standing,
 };
@@ -31,7 +31,7 @@ fn problem(net: &Net, within: Within, bound: Rational, open: bool) -> Result<Arc
     let width = net.width(0);
     let unsafe_row = Row { terms: vec![(Variable::Y(0), q(-1, 1))], bound: -bound, strict: open };
     let ends = |end| vec![q(end, 1); width];
-    let property = Property { lower: ends(-10), upper: ends(10), outputs: 1, disjuncts: vec![vec![unsafe_row]] };
+    let property = Property { lower: ends(-10), upper: ends(10), outputs: 1, disjuncts: vec![disjunct([unsafe_row])] };
     Problem::within(net.build(), property, within).map(Arc::new)
 }
 
@@ -134,9 +134,9 @@ fn bounds_alone_decide_one_row_over_one_value() {
     let ops = vec![Op::Input(1), Op::Affine(vec![(0, dense(1, 1, &[1], 1))], None), Op::Relu(1)];
     let net = Net { ops, outputs: vec![2] };
     let row = |strict| Row { terms: vec![(Variable::Y(0), q(2, 1))], bound: q(0, 1), strict };
-    let scope = |disjunct: Vec<Row>| {
+    let scope = |rows: Vec<Row>| {
         let (lower, upper) = (vec![q(-10, 1)], vec![q(10, 1)]);
-        let property = Property { lower, upper, outputs: 1, disjuncts: vec![disjunct] };
+        let property = Property { lower, upper, outputs: 1, disjuncts: vec![disjunct(rows)] };
         Scope::root(&Arc::new(Problem::new(net.build(), property).unwrap()), Some(0), 3).unwrap()
     };
     assert!(scope(vec![row(true)]).exclude().is_ok());

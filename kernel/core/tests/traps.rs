@@ -3,7 +3,7 @@
 mod support;
 
 use certkern_core::num::{Dyadic, Rational};
-use certkern_core::property::{Property, Row, Variable};
+use certkern_core::property::{Property, Row, Variable, disjunct};
 use certkern_core::rules::{Judgement, Multipliers, Problem, RuleError, Scope, Slopes};
 use std::sync::Arc;
 use support::{Net, Op, RELU, Random, d, dense, power, q};
@@ -28,6 +28,7 @@ fn relu() -> Net {
 
 fn problem(net: &Net, lower: Rational, upper: Rational, disjuncts: Vec<Vec<Row>>) -> Arc<Problem> {
     let outputs = net.outputs.iter().map(|id| net.width(*id)).sum();
+    let disjuncts = disjuncts.into_iter().map(disjunct).collect();
     let property = Property { lower: vec![lower], upper: vec![upper], outputs, disjuncts };
     Arc::new(Problem::new(net.build(), property).unwrap())
 }
@@ -222,7 +223,7 @@ fn property_what_does_not_fit_the_program_is_refused() {
         lower: vec![q(0, 1)],
         upper: vec![q(1, 1)],
         outputs: 1,
-        disjuncts: vec![vec![row(&[y(0, 1)], q(0, 1), false)]],
+        disjuncts: vec![disjunct([row(&[y(0, 1)], q(0, 1), false)])],
     };
     let refused = |property: Property| matches!(Problem::new(relu().build(), property), Err(RuleError::Mismatch(_)));
     assert!(!refused(good()));
@@ -231,10 +232,10 @@ fn property_what_does_not_fit_the_program_is_refused() {
     assert!(refused(Property { lower: vec![q(0, 1); 2], upper: vec![q(1, 1); 2], ..good() }), "two inputs");
     assert!(refused(Property { outputs: 2, ..good() }));
     assert!(refused(Property { disjuncts: vec![], ..good() }), "no disjunct");
-    assert!(refused(Property { disjuncts: vec![vec![row(&[y(1, 1)], q(0, 1), false)]], ..good() }));
-    assert!(refused(Property { disjuncts: vec![vec![row(&[x(1, 1)], q(0, 1), false)]], ..good() }));
+    assert!(refused(Property { disjuncts: vec![disjunct([row(&[y(1, 1)], q(0, 1), false)])], ..good() }));
+    assert!(refused(Property { disjuncts: vec![disjunct([row(&[x(1, 1)], q(0, 1), false)])], ..good() }));
     // A coefficient of zero would be divided by where a row speaks of one input alone.
-    assert!(refused(Property { disjuncts: vec![vec![row(&[x(0, 0)], q(-1, 1), false)]], ..good() }));
+    assert!(refused(Property { disjuncts: vec![disjunct([row(&[x(0, 0)], q(-1, 1), false)])], ..good() }));
 }
 
 #[test]

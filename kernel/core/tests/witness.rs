@@ -6,7 +6,7 @@ use certkern_core::affine::{Affine, LinearMap, Term};
 use certkern_core::func::Function;
 use certkern_core::num::Rational;
 use certkern_core::program::{Node, Primitive, Program};
-use certkern_core::property::{Property, Row, Variable};
+use certkern_core::property::{Property, Row, Variable, disjunct};
 use certkern_core::rules::{Judgement, Problem, RuleError, Statement};
 use num_traits::{FromPrimitive, ToPrimitive};
 use std::sync::Arc;
@@ -63,7 +63,7 @@ fn program(inputs: usize, layers: &[Layer]) -> Program {
 fn problem(inputs: usize, layers: &[Layer], rows: Vec<Row>) -> Arc<Problem> {
     let outputs = layers.last().unwrap().weight.len();
     let (lower, upper) = (vec![q(-1, 1); inputs], vec![q(1, 1); inputs]);
-    let property = Property { lower, upper, outputs, disjuncts: vec![rows] };
+    let property = Property { lower, upper, outputs, disjuncts: vec![disjunct(rows)] };
     Arc::new(Problem::new(program(inputs, layers), property).unwrap())
 }
 

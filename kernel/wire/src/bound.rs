@@ -5,7 +5,7 @@ use crate::limits::Limits;
 use crate::reason::{Reason, Rejection};
 use crate::region::{Ends, numbers};
 use certkern_core::num::Rational;
-use certkern_core::property::{Property, Row, Variable};
+use certkern_core::property::{Property, Row, Variable, disjunct};
 
 /// The format.
 pub const FORMAT: &str = "torchlean.bound.v1";
@@ -40,7 +40,7 @@ pub fn read(document: &Json, limits: &Limits) -> Result<Ends, Rejection> {
 pub fn outside(region: Ends, bounds: &Ends) -> Property {
     let row = |sign: i64, output: usize, bound: &Rational| {
         let sign = Rational::from_integer(sign.into());
-        vec![Row { bound: bound * &sign, terms: vec![(Variable::Y(output), sign)], strict: true }]
+        disjunct([Row { bound: bound * &sign, terms: vec![(Variable::Y(output), sign)], strict: true }])
     };
     let ends = bounds.0.iter().zip(&bounds.1).enumerate();
     let disjuncts = ends.flat_map(|(i, (lower, upper))| [row(1, i, lower), row(-1, i, upper)]).collect();

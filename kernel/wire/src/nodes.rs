@@ -7,7 +7,7 @@ use crate::property::weight;
 use crate::reason::{Fault, Reason, Rejection};
 use crate::region::{linear, numbers};
 use certkern_core::num::Rational;
-use certkern_core::property::{Row, Variable};
+use certkern_core::property::{Disjunct, Row, Variable, disjunct};
 use num_traits::One;
 
 /// The format.
@@ -20,7 +20,7 @@ pub struct Nodes {
     pub listed: Vec<(usize, usize)>,
     /// Where a bound fails: for each node, each of its forms (`ibp`, then `crown`) and each coordinate one disjunct below the lower bound and one above the upper.
     /// The output variables are the coordinates of the nodes, one node after the other.
-    pub disjuncts: Vec<Vec<Row>>,
+    pub disjuncts: Vec<Disjunct>,
 }
 
 /// Reads `{"format": "certkern.nodes.v1", "nodes": [{"id": n, "ibp": {"lo": […], "hi": […]}, "crown": {"loA": [[…], …], "loC": […], "hiA": …, "hiC": …}}, …]}`, of
@@ -55,7 +55,8 @@ pub fn read(document: &Json, inputs: usize, limits: &Limits) -> Result<Nodes, Re
             if [low.len(), high.len()] != [own; 2] {
                 return Err(refused("the bounds of a node differ in number").into());
             }
-            read.disjuncts.extend(low.into_iter().zip(high).flat_map(|(low, high)| [vec![low], vec![high]]));
+            read.disjuncts
+                .extend(low.into_iter().zip(high).flat_map(|(low, high)| [disjunct([low]), disjunct([high])]));
         }
         fields.finish()?;
         let width = width.ok_or_else(|| refused("a node without bounds"))?;

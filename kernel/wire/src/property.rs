@@ -7,9 +7,10 @@ use crate::number::excess;
 use crate::reason::{Fault, Reason, Rejection};
 use crate::region;
 use certkern_core::num::Rational;
-use certkern_core::property::{Property, Row, Variable};
+use certkern_core::property::{Disjunct, Property, Row, Variable};
 use num_traits::Zero;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 const FORMAT: &str = "certkern.property.v1";
 
@@ -45,7 +46,7 @@ struct Widths {
     outputs: usize,
 }
 
-fn disjuncts(json: &Json, widths: Widths, limits: &Limits) -> Result<Vec<Vec<Row>>, Rejection> {
+fn disjuncts(json: &Json, widths: Widths, limits: &Limits) -> Result<Vec<Disjunct>, Rejection> {
     let items = json.array("unsafe")?;
     within("disjuncts", items.len(), limits.disjuncts).map_err(|r| json.fault(r, "unsafe"))?;
     if items.is_empty() {
@@ -62,7 +63,7 @@ fn disjuncts(json: &Json, widths: Widths, limits: &Limits) -> Result<Vec<Vec<Row
             let row = row(item, &path, widths, limits)?;
             used = used.saturating_add(weight(&row));
             within("rows", used, limits.rows).map_err(|r| item.fault(r, &path))?;
-            rows.push(row);
+            rows.push(Arc::new(row));
         }
         disjuncts.push(rows);
     }

@@ -1,12 +1,13 @@
 //! Digests: values from an independent computation, and what must and must not change them.
 
 use certkern_core::num::{Dyadic, Rational};
-use certkern_core::property::{Property, Row, Variable};
+use certkern_core::property::{Property, Row, Variable, disjunct};
 use certkern_core::tensor::{Tensor, Values};
 use certkern_wire::digest::{
     Canonical, ClaimDigest, GraphDigest, claim_digest, input_digest, output_digest, payload_digest,
 };
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 fn q(p: i64, d: i64) -> Rational {
     Rational::new(p.into(), d.into())
@@ -19,8 +20,8 @@ fn property() -> Property {
         upper: vec![q(1, 1), Dyadic::new(1, 80).to_rational() + q(1, 3)],
         outputs: 2,
         disjuncts: vec![
-            vec![row(vec![(Variable::X(0), q(1, 1)), (Variable::Y(1), q(-1, 2))], q(0, 1), false)],
-            vec![row(vec![(Variable::Y(0), q(3, 1))], q(-1, 4), true), row(vec![], q(1, 1), false)],
+            disjunct([row(vec![(Variable::X(0), q(1, 1)), (Variable::Y(1), q(-1, 2))], q(0, 1), false)]),
+            disjunct([row(vec![(Variable::Y(0), q(3, 1))], q(-1, 4), true), row(vec![], q(1, 1), false)]),
         ],
     }
 }
@@ -68,9 +69,9 @@ fn digests_see_every_part() {
         (|p| p.outputs = 3, false),
         (|p| p.disjuncts.swap(0, 1), false),
         (|p| p.disjuncts[1].swap(0, 1), false),
-        (|p| p.disjuncts[0][0].terms[0] = (Variable::X(1), q(1, 1)), false),
-        (|p| p.disjuncts[0][0].strict = true, false),
-        (|p| p.disjuncts[1][1].bound = q(-1, 1), false),
+        (|p| Arc::make_mut(&mut p.disjuncts[0][0]).terms[0] = (Variable::X(1), q(1, 1)), false),
+        (|p| Arc::make_mut(&mut p.disjuncts[0][0]).strict = true, false),
+        (|p| Arc::make_mut(&mut p.disjuncts[1][1]).bound = q(-1, 1), false),
     ];
     for (change, in_region) in changes {
         let mut other = property();

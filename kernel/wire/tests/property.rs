@@ -1,7 +1,7 @@
 //! Properties as JSON.
 
 use certkern_core::num::{Dyadic, Rational};
-use certkern_core::property::{Property, Row, Variable};
+use certkern_core::property::{Property, Row, Variable, disjunct};
 use certkern_wire::digest::{input_digest, output_digest};
 use certkern_wire::{Limits, Rejection, property, vnnlib};
 
@@ -23,7 +23,7 @@ fn the_example_of_the_specification_reads() {
         lower: vec![q(-1, 1), q(1, 2)],
         upper: vec![q(1, 1), q(2, 3)],
         outputs: 2,
-        disjuncts: vec![vec![row]],
+        disjuncts: vec![disjunct([row])],
     };
     assert_eq!(parse(GOOD).unwrap(), expected);
 }

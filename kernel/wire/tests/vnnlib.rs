@@ -28,7 +28,7 @@ fn with(assertions: &str) -> Result<Property, certkern_wire::Rejection> {
 /// The rows of each disjunct behind the four of the region.
 fn rows(assertions: &str) -> Vec<Vec<Row>> {
     let property = with(assertions).unwrap_or_else(|fault| panic!("{assertions}: {fault:?}"));
-    property.disjuncts.into_iter().map(|rows| rows[4..].to_vec()).collect()
+    property.disjuncts.into_iter().map(|rows| rows[4..].iter().map(|row| Row::clone(row)).collect()).collect()
 }
 
 fn code(text: &str) -> (String, Option<usize>) {
@@ -425,7 +425,7 @@ fn elements_of_several_axes_are_variables_in_row_major_order() {
     // Of shape [2, 3, 2] the element [1, 0, 1] is number 1·6 + 0·2 + 1 = 7; of [2, 2] the element [1, 0] is number 2.
     let property = about("[2,3,2]", "[2,2]", "(<= Y[1,0] X[1,0,1])", &[&[2, 3, 2], &[2, 2]]).unwrap();
     assert_eq!((property.inputs(), property.outputs), (12, 4));
-    assert_eq!(property.disjuncts[0].last(), Some(&row(&[(X(7), -1), (Y(2), 1)], q(0, 1))));
+    assert_eq!(property.disjuncts[0].last(), Some(&row(&[(X(7), -1), (Y(2), 1)], q(0, 1)).into()));
     let bound = about("[2,3]", "[2]", "(<= X[0,2] 0.5)", &[&[2, 3], &[2]]).unwrap();
     // [0, 2] is number 2, as it would not be in column-major order.
     let halved: Vec<usize> = (0..6).filter(|x| bound.upper[*x] == q(1, 2)).collect();

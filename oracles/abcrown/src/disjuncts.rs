@@ -5,6 +5,7 @@ use crate::error::ConvertError;
 use crate::problem::rounds_to;
 use certkern_core::property::{Property, Row, Variable};
 use num_traits::ToPrimitive;
+use std::sync::Arc;
 
 /// A row of the dump: `coefficients · y ≤ bound`.
 #[derive(Clone, Debug, PartialEq)]
@@ -178,7 +179,7 @@ fn unsupported(property: &Property, disjunct: usize) -> ConvertError {
 
 /// The rows of a disjunct that speak of outputs, for a message.
 pub(crate) fn text_of_disjunct(property: &Property, disjunct: usize) -> String {
-    let on_outputs = |row: &&Row| row.terms.iter().any(|(variable, _)| matches!(variable, Variable::Y(_)));
+    let on_outputs = |row: &&Arc<Row>| row.terms.iter().any(|(variable, _)| matches!(variable, Variable::Y(_)));
     let rows = property.disjuncts.get(disjunct).into_iter().flatten().filter(on_outputs).map(|row| {
         let terms = row.terms.iter().map(|(variable, coefficient)| {
             let name = match variable {

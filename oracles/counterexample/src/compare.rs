@@ -3,9 +3,10 @@
 
 use crate::point::Counterexample;
 use certkern_core::num::Rational;
-use certkern_core::property::{Range, Row};
+use certkern_core::property::{self, Range, Row};
 use certkern_core::rules::Standing;
 use num_traits::{Signed, Zero};
+use std::sync::Arc;
 
 /// An output and the distance of its reported value from the exact one.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -102,7 +103,7 @@ struct Disjunct {
 }
 
 impl Disjunct {
-    fn of(disjunct: usize, rows: &[Row], x: &[Rational], y: &[Range]) -> Self {
+    fn of(disjunct: usize, rows: &[Arc<Row>], x: &[Rational], y: &[Range]) -> Self {
         let mut apart = Self { outputs_hold: true, outputs: None, inputs: None };
         for (row, each) in rows.iter().enumerate() {
             // A problem has no row on a variable that does not exist.
@@ -134,7 +135,11 @@ impl Comparison {
 
 /// Compares a counterexample that fits the network with its exact standing to a problem with these disjuncts.
 #[must_use]
-pub fn compare(counterexample: &Counterexample<'_>, disjuncts: &[Vec<Row>], standing: &Standing) -> Comparison {
+pub fn compare(
+    counterexample: &Counterexample<'_>,
+    disjuncts: &[property::Disjunct],
+    standing: &Standing,
+) -> Comparison {
     let (coordinate, slack) = &standing.region;
     let region_miss = (!standing.in_region()).then(|| (*coordinate, -slack));
     let x = counterexample.point();

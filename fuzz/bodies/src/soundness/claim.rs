@@ -8,7 +8,7 @@ use crate::limits;
 use crate::net::Net;
 use crate::source::Choices;
 use certkern_core::num::Rational;
-use certkern_core::property::{Property, Row};
+use certkern_core::property::{Disjunct, Property, Row, disjunct};
 use certkern_graph::Graph;
 use certkern_seal::{Digests, Stated};
 use certkern_wire::{Rejection, bound, json, nodes, region};
@@ -58,7 +58,7 @@ impl Claim {
         let (disjuncts, stated) = match form {
             Form::Rows => {
                 let disjuncts = (0..1 + u.below(2))
-                    .map(|_| (0..1 + u.below(2)).map(|_| row(u, &ids, &samples, honest)).collect())
+                    .map(|_| disjunct((0..1 + u.below(2)).map(|_| row(u, &ids, &samples, honest))))
                     .collect();
                 (disjuncts, String::new())
             }
@@ -74,7 +74,7 @@ impl Claim {
             let (_, high) = sample.excess(&ids, row);
             if row.strict { high.is_negative() } else { !high.is_positive() }
         };
-        let inside = |sample: &Sample, rows: &Vec<Row>| rows.iter().all(|row| holds(sample, row));
+        let inside = |sample: &Sample, rows: &Disjunct| rows.iter().all(|row| holds(sample, row));
         let all = |sample: &Sample| property.disjuncts.iter().map(|rows| inside(sample, rows)).collect();
         let violated = samples.iter().map(all).collect();
         Some(Self { net, property, region, samples, ids, violated, form, stated })
@@ -161,7 +161,7 @@ fn listed(u: &mut Choices<'_>, net: &Net) -> Vec<usize> {
 }
 
 /// Bounds of the nodes, as numbers or as forms of the input or both: where they fail, and the document.
-fn transcript(u: &mut Choices<'_>, ids: &[usize], sample: &Sample, honest: bool) -> (Vec<Vec<Row>>, String) {
+fn transcript(u: &mut Choices<'_>, ids: &[usize], sample: &Sample, honest: bool) -> (Vec<Disjunct>, String) {
     // Of all forms one is wrong.
     let wrong = u.below(ids.len());
     let (mut disjuncts, mut nodes, mut first) = (Vec::new(), Vec::new(), 0);

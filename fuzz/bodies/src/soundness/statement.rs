@@ -3,9 +3,10 @@
 use super::sample::{Range, Sample};
 use crate::source::Choices;
 use certkern_core::num::Rational;
-use certkern_core::property::{Property, Row, Variable};
+use certkern_core::property::{Disjunct, Property, Row, Variable, disjunct};
 use num_traits::Zero;
 use std::fmt::Write;
+use std::sync::Arc;
 
 /// A row that holds at a sample, closed ones with equality more often than not; with `room` it fails there by some.
 pub(super) fn row(u: &mut Choices<'_>, ids: &[usize], samples: &[Sample], room: bool) -> Row {
@@ -63,7 +64,7 @@ pub(super) fn pairs(u: &mut Choices<'_>, x: &[Rational], values: &[Range], slope
 }
 
 /// Where the bounds of the coordinates from `first` on fail: below the lower one of each, and above the upper.
-pub(super) fn outside(first: usize, pairs: &[Pair]) -> Vec<Vec<Row>> {
+pub(super) fn outside(first: usize, pairs: &[Pair]) -> Vec<Disjunct> {
     let mut disjuncts = Vec::new();
     for (place, pair) in pairs.iter().enumerate() {
         for (bound, sign) in pair.iter().zip([1, -1]) {
@@ -71,7 +72,7 @@ pub(super) fn outside(first: usize, pairs: &[Pair]) -> Vec<Vec<Row>> {
             let x = bound.slopes.iter().enumerate().filter(|(_, slope)| !slope.is_zero());
             let mut terms: Vec<_> = x.map(|(i, slope)| (Variable::X(i), -(slope * &sign))).collect();
             terms.push((Variable::Y(first + place), sign.clone()));
-            disjuncts.push(vec![Row { bound: &bound.constant * sign, terms, strict: true }]);
+            disjuncts.push(disjunct([Row { bound: &bound.constant * sign, terms, strict: true }]));
         }
     }
     disjuncts
@@ -118,11 +119,11 @@ pub(crate) fn document(property: &Property) -> String {
         }
         text
     };
-    let row = |row: &Row| {
+    let row = |row: &Arc<Row>| {
         let (x, y) = (side(row, true), side(row, false));
         format!(r#"{{"x":{{{x}}},"y":{{{y}}},"bound":"{}","strict":{}}}"#, row.bound, row.strict)
     };
-    let disjunct = |rows: &Vec<Row>| format!("[{}]", rows.iter().map(row).collect::<Vec<_>>().join(","));
+    let disjunct = |rows: &Disjunct| format!("[{}]", rows.iter().map(row).collect::<Vec<_>>().join(","));
     let disjuncts: Vec<String> = property.disjuncts.iter().map(disjunct).collect();
     format!(
         r#"{{"format":"certkern.property.v1","outputs":{},"lower":{},"upper":{},"unsafe":[{}]}}"#,

@@ -11,6 +11,7 @@ use certkern_wire::limits::{Limits, within};
 use certkern_wire::reason::{Reason, Rejection};
 use certkern_wire::tensors::{RawTensor, TensorFile};
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Offsets that are looked at together on opening.
 const OFFSETS: usize = 1 << 12;
@@ -154,7 +155,7 @@ impl Block<'_> {
 
     /// The multipliers to try for an entry whose disjunct has these `rows`: those that are given, else each row alone that speaks of an
     /// output, or each row if none does.
-    pub(super) fn multipliers(&self, entry: usize, rows: &[Row]) -> Vec<Multipliers> {
+    pub(super) fn multipliers(&self, entry: usize, rows: &[Arc<Row>]) -> Vec<Multipliers> {
         let place = entry.saturating_sub(self.first);
         let given = |lists: &Vec<Vec<_>>| lists.get(place).cloned().unwrap_or_default();
         let literals: Vec<(usize, Dyadic)> = given(&self.splits);
@@ -162,7 +163,8 @@ impl Block<'_> {
             list if !list.is_empty() => vec![Multipliers { rows: list, literals }],
             _ if rows.is_empty() => vec![Multipliers { rows: Vec::new(), literals }],
             _ => {
-                let on_output = |row: &Row| row.terms.iter().any(|(variable, _)| matches!(variable, Variable::Y(_)));
+                let on_output =
+                    |row: &Arc<Row>| row.terms.iter().any(|(variable, _)| matches!(variable, Variable::Y(_)));
                 let any = rows.iter().any(on_output);
                 let tried = rows.iter().enumerate().filter(|(_, row)| !any || on_output(row));
                 let alone = |row| Multipliers { rows: vec![(row, Dyadic::new(1, 0))], literals: literals.clone() };

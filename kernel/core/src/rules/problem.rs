@@ -58,11 +58,11 @@ impl Problem {
         if within.rows.iter().any(|row| row.strict || row.terms.iter().any(on_outputs)) {
             return Err(RuleError::Mismatch("a row of the region is open or speaks of outputs"));
         }
-        let rows = property.disjuncts.iter().flatten().chain(&within.rows);
+        let rows = property.disjuncts.iter().flatten().map(Arc::as_ref).chain(&within.rows);
         if !rows.flat_map(|row| &row.terms).all(|(variable, _)| known(variable)) {
             return Err(RuleError::Mismatch("a row names a variable that does not exist"));
         }
-        let rows = property.disjuncts.iter().flatten().chain(&within.rows);
+        let rows = property.disjuncts.iter().flatten().map(Arc::as_ref).chain(&within.rows);
         if rows.flat_map(|row| &row.terms).any(|(_, coefficient)| coefficient.is_zero()) {
             return Err(RuleError::Mismatch("a row has a coefficient of zero"));
         }
@@ -101,7 +101,7 @@ impl Problem {
 
     /// The row that a multiplier names: those of a disjunct come first, then those of the region, which hold wherever the property speaks.
     pub(super) fn row(&self, disjunct: usize, index: usize) -> Option<&Row> {
-        self.property.disjuncts.get(disjunct)?.iter().chain(&self.within.rows).nth(index)
+        self.property.disjuncts.get(disjunct)?.iter().map(Arc::as_ref).chain(&self.within.rows).nth(index)
     }
 
     /// The region of inputs.
@@ -164,7 +164,7 @@ impl Problem {
 }
 
 /// What the rows of a disjunct that speak of one input alone say: `c·x ≤ b` is `x ≤ b/c` for `c > 0` and `x ≥ b/c` for `c < 0`.
-fn cuts(rows: &[Row]) -> impl Iterator<Item = Cut> {
+fn cuts(rows: &[Arc<Row>]) -> impl Iterator<Item = Cut> {
     rows.iter().filter_map(|row| {
         let (coordinate, coefficient) = row.single_input()?;
         // Most coefficients are 1 or −1, and a division of long decimals is slow.

@@ -309,7 +309,8 @@ impl Scope {
     pub fn exclude(&self) -> Result<Judgement, RuleError> {
         let disjuncts = &self.problem.property().disjuncts;
         let found = self.disjunct.and_then(|disjunct| Some((disjunct, disjuncts.get(disjunct)?.as_slice())));
-        let Some((disjunct, [Row { terms, bound, strict }])) = found else { return Err(RuleError::NoSuch("lone row")) };
+        let Some((disjunct, [row])) = found else { return Err(RuleError::NoSuch("lone row")) };
+        let Row { terms, bound, strict } = row.as_ref();
         let [(variable, c)] = terms.as_slice() else { return Err(RuleError::NoSuch("row over one value")) };
         let place = self.problem.place_of(variable).ok_or(RuleError::NoSuch("output coordinate"))?;
         if let Some(Interval { lower, upper }) = self.interval(place.0, place.1) {

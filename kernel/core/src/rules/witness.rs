@@ -96,7 +96,7 @@ impl Problem {
 }
 
 /// Whether all rows hold, and the row that says most about it.
-fn standing_of(rows: &[Row], point: &[Rational], outputs: &[Range]) -> (Option<bool>, Option<RowSlack>) {
+fn standing_of(rows: &[Arc<Row>], point: &[Rational], outputs: &[Range]) -> (Option<bool>, Option<RowSlack>) {
     // One row that fails decides; rows that fail come before those that are not decided, and these before those that hold.
     let rank = |holds: Option<bool>| holds.map_or(1, |holds| if holds { 2 } else { 0 });
     let mut inside = Some(true);

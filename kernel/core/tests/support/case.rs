@@ -4,7 +4,7 @@ use super::back::Form;
 use super::{Net, Op, Random, q, random_box, random_net, random_point};
 use certkern_core::num::{Dyadic, Rational};
 use certkern_core::program::NodeId;
-use certkern_core::property::{Property, Row, Variable};
+use certkern_core::property::{Disjunct, Property, Row, Variable, disjunct};
 use certkern_core::rules::{Literal, Multipliers, Problem, Scope, Side, Slopes};
 use num_traits::Zero;
 use std::sync::Arc;
@@ -46,7 +46,7 @@ impl Sample {
         row.terms.iter().map(|(variable, c)| c * value(variable)).sum::<Rational>() - &row.bound
     }
 
-    pub(crate) fn lies_in(&self, net: &Net, rows: &[Row]) -> bool {
+    pub(crate) fn lies_in(&self, net: &Net, rows: &[Arc<Row>]) -> bool {
         rows.iter().all(|row| {
             let excess = self.excess(net, row);
             if row.strict { excess < Rational::zero() } else { excess <= Rational::zero() }
@@ -76,9 +76,9 @@ pub(crate) fn case_of(random: &mut Random, net: Net, odd: bool) -> Case {
     let (lower, upper) = random_box(random, net.width(0), odd);
     let points = (0..6).map(|_| random_point(random, &lower, &upper)).collect::<Vec<_>>();
     let samples: Vec<Sample> = points.into_iter().map(|x| sample(&net, x)).collect();
-    let rows = |random: &mut Random, at: usize| -> Vec<Row> {
+    let rows = |random: &mut Random, at: usize| -> Disjunct {
         let count = 1 + random.below(3);
-        (0..count).map(|_| row_at(random, &net, &samples[at], odd)).collect()
+        disjunct((0..count).map(|_| row_at(random, &net, &samples[at], odd)))
     };
     let first = rows(random, 0);
     let second = rows(random, 1);
@@ -95,8 +95,8 @@ pub(crate) fn case_of(random: &mut Random, net: Net, odd: bool) -> Case {
 impl Case {
     /// The samples that satisfy the literals of a scope and the single-input rows of its disjunct.
     pub(crate) fn inside(&self, scope: &Scope, disjunct: Option<usize>) -> Vec<&Sample> {
-        let rows = disjunct.map_or(&[] as &[Row], |disjunct| &self.problem.property().disjuncts[disjunct]);
-        let single: Vec<Row> = rows.iter().filter(|row| row.single_input().is_some()).cloned().collect();
+        let rows = disjunct.map_or(&[] as &[Arc<Row>], |disjunct| &self.problem.property().disjuncts[disjunct]);
+        let single: Disjunct = rows.iter().filter(|row| row.single_input().is_some()).cloned().collect();
         let holds = |s: &&Sample| {
             let closed = single.iter().all(|row| s.excess(&self.net, row) <= Rational::zero());
             closed && scope.literals().iter().all(|literal| s.satisfies(literal))

@@ -4,7 +4,7 @@ use super::{Map, Net, Op, Random, power, q};
 use certkern_core::affine::Convolution;
 use certkern_core::num::Rational;
 use certkern_core::program::NodeId;
-use certkern_core::property::{Property, Row, Variable};
+use certkern_core::property::{Property, Row, Variable, disjunct};
 use num_traits::Zero;
 
 /// How the numbers of a tensor look.
@@ -260,6 +260,6 @@ pub(crate) fn wild_property(random: &mut Random, net: &Net, count: usize) -> Pro
         let terms = at.into_iter().map(|i| (Variable::Y(i), style.number(random))).filter(|(_, c)| !c.is_zero());
         Row { terms: terms.collect(), bound: random.rational(true), strict: false }
     };
-    let rows = (0..count).map(|at| row(random, if at == 0 { 1 } else { 4 })).collect();
+    let rows = disjunct((0..count).map(|at| row(random, if at == 0 { 1 } else { 4 })));
     Property { lower, upper, outputs, disjuncts: vec![rows] }
 }

@@ -7,13 +7,13 @@ use crate::limits::{Limits, within};
 use crate::number;
 use crate::property::weight;
 use crate::reason::{Fault, Reason};
-use certkern_core::property::Row;
-use std::sync::Arc;
+use certkern_core::property::{Disjunct, Row, disjunct};
 
 /// A union of disjuncts, each the intersection of its rows; at least one. A row is shared by the disjuncts into which it was multiplied.
 #[derive(Debug)]
 pub(super) struct Unsafe {
-    disjuncts: Vec<Vec<Arc<Row>>>,
+    /// In order.
+    pub(super) disjuncts: Vec<Disjunct>,
     /// What the rows of all disjuncts count in the budget `rows`.
     rows: usize,
 }
@@ -27,18 +27,7 @@ impl Unsafe {
     /// One disjunct.
     fn disjunct(rows: Vec<Row>) -> Self {
         let used = rows.iter().map(weight).fold(0, usize::saturating_add);
-        Self { rows: used, disjuncts: vec![rows.into_iter().map(Arc::new).collect()] }
-    }
-
-    /// The disjuncts in order.
-    pub(super) fn disjuncts(&self) -> &[Vec<Arc<Row>>] {
-        &self.disjuncts
-    }
-
-    /// The same, each with rows of its own.
-    pub(super) fn into_disjuncts(self) -> Vec<Vec<Row>> {
-        let own = |rows: Vec<Arc<Row>>| rows.into_iter().map(Arc::unwrap_or_clone).collect();
-        self.disjuncts.into_iter().map(own).collect()
+        Self { rows: used, disjuncts: vec![disjunct(rows)] }
     }
 
     /// The intersection: the products of the disjuncts, the index of `self` running slowest.
@@ -60,7 +49,7 @@ impl Unsafe {
             return Ok(self);
         }
         let product =
-            |ours: &Vec<Arc<Row>>| other.disjuncts.iter().map(|theirs| [&**ours, theirs].concat()).collect::<Vec<_>>();
+            |ours: &Disjunct| other.disjuncts.iter().map(|theirs| [&**ours, theirs].concat()).collect::<Vec<_>>();
         self.disjuncts = self.disjuncts.iter().flat_map(product).collect();
         Ok(self)
     }

@@ -67,8 +67,8 @@ pub fn parse_about(bytes: &[u8], network: Option<&[Vec<usize>]>, limits: &Limits
     if declared.inputs == 0 {
         return Err(Reason::PropertyVariable("no input is declared".to_owned()).into());
     }
-    let (lower, upper) = region::hull(declared.inputs, whole.disjuncts()).map_err(at_variable)?;
-    Ok(Property { lower, upper, outputs: declared.outputs, disjuncts: whole.into_disjuncts() })
+    let (lower, upper) = region::hull(declared.inputs, &whole.disjuncts).map_err(at_variable)?;
+    Ok(Property { lower, upper, outputs: declared.outputs, disjuncts: whole.disjuncts })
 }
 
 /// A reason about an input coordinate, at its variable.

@@ -2,7 +2,7 @@
 
 use crate::reason::Reason;
 use certkern_core::num::Rational;
-use certkern_core::property::Row;
+use certkern_core::property::{Disjunct, Row};
 use num_traits::{One, Signed};
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ type End = Option<Rational>;
 /// # Errors
 /// `property.unbounded` at the first coordinate that some disjunct leaves without a bound on one side, `property.empty-region` at the
 /// first whose lower end is above its upper end.
-pub(super) fn hull(inputs: usize, disjuncts: &[Vec<Arc<Row>>]) -> Result<(Vec<Rational>, Vec<Rational>), Reason> {
+pub(super) fn hull(inputs: usize, disjuncts: &[Disjunct]) -> Result<(Vec<Rational>, Vec<Rational>), Reason> {
     let mut hull: Option<Vec<(Rational, Rational)>> = None;
     for rows in disjuncts {
         let bounds = bounds(inputs, rows)?;

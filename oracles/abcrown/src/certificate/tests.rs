@@ -3,7 +3,7 @@
 use super::*;
 use crate::activation::Activation;
 use certkern_core::num::Rational;
-use certkern_core::property::{Property, Row, Variable};
+use certkern_core::property::{Property, Row, Variable, disjunct};
 use safetensors::Dtype as InType;
 use safetensors::tensor::TensorView;
 use serde_json::{Value, json};
@@ -40,9 +40,9 @@ fn problem() -> Problem {
         upper: vec![one.clone(), one],
         outputs: 2,
         disjuncts: vec![
-            vec![half, three.clone(), tenth.clone()],
-            vec![row(&[(Y(0), -1), (Y(1), 1)], (0, 1))],
-            vec![tenth, three],
+            disjunct([half, three.clone(), tenth.clone()]),
+            disjunct([row(&[(Y(0), -1), (Y(1), 1)], (0, 1))]),
+            disjunct([tenth, three]),
         ],
     };
     Problem {

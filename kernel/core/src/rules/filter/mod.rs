@@ -26,6 +26,7 @@ use crate::func::Function;
 use crate::num::{Dyadic, Rational};
 use crate::program::{Groups, NodeId, Primitive};
 use crate::property::{Row, Variable};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The most terms of a sum that the charges are derived for.
@@ -44,7 +45,7 @@ pub struct Filter {
     constants: usize,
     thresholds: Vec<Threshold>,
     /// The rows of each disjunct.
-    disjuncts: Vec<Vec<FloatRow>>,
+    disjuncts: Vec<Vec<Arc<FloatRow>>>,
     /// Those of the region. Of a ball the filter knows its box alone.
     restriction: Vec<FloatRow>,
 }
@@ -159,9 +160,9 @@ impl Filter {
             Some(Threshold { exact: exact.clone(), below, above })
         });
         let thresholds = thresholds.collect::<Option<Vec<_>>>()?;
-        let rows = |rows: &Vec<Row>| rows.iter().map(|row| float_row(problem, row)).collect::<Option<Vec<_>>>();
-        let disjuncts = problem.property().disjuncts.iter().map(rows).collect::<Option<Vec<_>>>()?;
-        let restriction = rows(&problem.restriction().rows)?;
+        let disjuncts = float_disjuncts(problem)?;
+        let restriction =
+            problem.restriction().rows.iter().map(|row| float_row(problem, row)).collect::<Option<_>>()?;
         let problem = Arc::clone(problem);
         let filter = Self { problem, nodes, uses, edges, constants, thresholds, disjuncts, restriction };
         rounds_to_nearest().then(|| Arc::new(filter))
@@ -205,6 +206,20 @@ fn enclosed(value: &Rational) -> Option<(f64, f64)> {
 
 fn in_range((below, above): (f64, f64)) -> Option<(f64, f64)> {
     (below.abs() <= LIMIT && above.abs() <= LIMIT).then_some((below, above))
+}
+
+/// The rows of all disjuncts. One that several share is rounded once.
+fn float_disjuncts(problem: &Problem) -> Option<Vec<Vec<Arc<FloatRow>>>> {
+    let mut rounded: BTreeMap<*const Row, Arc<FloatRow>> = BTreeMap::new();
+    let mut shared = |row: &Arc<Row>| {
+        if let Some(known) = rounded.get(&Arc::as_ptr(row)) {
+            return Some(Arc::clone(known));
+        }
+        let own = Arc::new(float_row(problem, row)?);
+        rounded.insert(Arc::as_ptr(row), Arc::clone(&own));
+        Some(own)
+    };
+    problem.property().disjuncts.iter().map(|rows| rows.iter().map(&mut shared).collect()).collect()
 }
 
 fn float_row(problem: &Problem, row: &Row) -> Option<FloatRow> {

@@ -158,7 +158,7 @@ pub(super) fn start<'a>(attempt: &Attempt<'a>) -> Option<Start<'a>> {
     let (mut entries, mut constants) = (Vec::new(), Vec::new());
     for (index, beta) in &multipliers.rows {
         let beta = in_range(beta)?;
-        let FloatRow { terms, bound } = rows.iter().chain(restriction).nth(*index)?;
+        let FloatRow { terms, bound } = rows.iter().map(Arc::as_ref).chain(restriction).nth(*index)?;
         entries.extend(terms.iter().map(|(node, coordinate, coefficient)| (*node, *coordinate, beta * coefficient)));
         constants.push(-(beta * bound));
     }

@@ -15,7 +15,7 @@ use crate::filter::round::to_dyadic;
 use crate::func::{Elementary, Function};
 use crate::num::{Dyadic, Planes, Rational};
 use crate::program::{Groups, Node, NodeId, Primitive};
-use crate::property::{Property, Row, Variable};
+use crate::property::{Property, Row, Variable, disjunct};
 use crate::rules::{Literal, Multipliers, Problem, Scope, Side, Slopes};
 use crate::tensor::{Tensor, Values};
 use num_bigint::BigInt;
@@ -634,7 +634,7 @@ fn law_4_on_many_rows() {
 
 fn problem(net: &Net, (lower, upper): (Vec<Rational>, Vec<Rational>), rows: Vec<Row>) -> Arc<Problem> {
     let outputs = net.outputs.iter().map(|id| net.width(*id)).sum();
-    Arc::new(Problem::new(net.build(), Property { lower, upper, outputs, disjuncts: vec![rows] }).unwrap())
+    Arc::new(Problem::new(net.build(), Property { lower, upper, outputs, disjuncts: vec![disjunct(rows)] }).unwrap())
 }
 
 /// `Σ c·y ≤ bound`.
