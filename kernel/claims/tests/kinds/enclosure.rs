@@ -68,6 +68,9 @@ fn the_three_spellings_of_a_ball() {
     accepted(TANH, &[1], &[r#"{"mid":"2449186624037091293","rad":"1","exp":"-19"}"#]);
     accepted(TANH, &[1], &[r#"{"mid":2449186624037091293,"rad":1,"exp":-19}"#]);
     accepted(TANH, &[1, 0, 1], &[ARB, r#"{"mid":"1/4","rad":0}"#, ARB]);
+    // Off by 2.7 radii.
+    let off = r#"{"mid":2449186624037091290,"rad":1,"exp":-19}"#;
+    refused(TANH, &[1], &[off], "enclosure.refuted", "");
 }
 
 #[test]

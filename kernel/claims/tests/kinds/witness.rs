@@ -2,7 +2,7 @@
 
 use crate::support::{Bundle, GRAPH, above};
 use certkern_report::Report;
-use certkern_seal::Verdict;
+use certkern_seal::{Subject, Verdict};
 
 fn verdict(property: String, x: &str) -> Verdict {
     let certificate = format!(r#"{{"format":"certkern.witness.v1","x":[{x}]}}"#);
@@ -91,6 +91,37 @@ fn of_function(name: &str, property: String, x: &str) -> Verdict {
     );
     let certificate = format!(r#"{{"format":"certkern.witness.v1","x":[{x}]}}"#);
     Bundle { kind: "witness", graph, property, certificate, hints: Default::default() }.check()
+}
+
+#[test]
+fn a_value_that_is_not_known_is_no_witness() {
+    let undefined = of_function("log", above("0.75"), "0");
+    assert_eq!(undefined.line(), "s REJECTED domain.unproved");
+    assert!(
+        Report::of(&undefined).text().contains("value 1 of the lowered network"),
+        "{}",
+        Report::of(&undefined).text()
+    );
+    // exp⁴(1) is about 3,814,279, whose exponential has five million bits.
+    let nodes = (1..6).map(|id| format!(r#"{{"id":{id},"kind":"exp","parents":[{}],"shape":[1]}}"#, id - 1));
+    let graph = format!(
+        r#"{{"format":"torchlean.ir.v1","input_id":0,"output_ids":[5],"nodes":[{{"id":0,"kind":"input","parents":[],"shape":[1]}},{}]}}"#,
+        nodes.collect::<Vec<_>>().join(",")
+    );
+    let certificate = r#"{"format":"certkern.witness.v1","x":[1]}"#.to_owned();
+    let bundle = Bundle { kind: "witness", graph, property: above("0.75"), certificate, hints: Default::default() };
+    let verdict = bundle.check();
+    assert_eq!(verdict.line(), "s REJECTED witness.undecided");
+    assert!(Report::of(&verdict).text().contains("too large to be enclosed"), "{}", Report::of(&verdict).text());
+}
+
+#[test]
+fn a_theorem_knows_the_shapes_and_that_inputs_exist() {
+    let Verdict::Accepted(theorem) = verdict(above("0.75"), "1") else { panic!("not accepted") };
+    assert_eq!(theorem.interface(), Some(&[vec![1], vec![1]][..]));
+    let outside = above("0.75").replace(r#"[[{"y""#, r#"[[{"x":{"0":"1"},"bound":-2,"strict":false}],[{"y""#);
+    let Verdict::Accepted(theorem) = verdict(outside, "1") else { panic!("not accepted") };
+    assert!(matches!(theorem.subject(), Subject::Problem { vacuous: false, disjuncts: 2, .. }));
 }
 
 /// By mpmath 1.3.0 at 60 digits: sigmoid(1) = 0.73105857863000487925..., tanh(1/3) = 0.32151273753163434471...

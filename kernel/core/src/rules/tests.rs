@@ -1,9 +1,11 @@
 //! Lines of the functions of the library, by UNIVARIATE: they hold at many points and touch, and the traps of that rule stay shut.
 
+use super::planes::unsettled;
 use super::univariate::{lower_intercept, upper_intercept};
-use crate::func::{Curvature, Elementary, Piece, Univariate};
+use crate::func::{Curvature, Elementary, Function, Piece, Univariate};
 use crate::interval::Interval;
 use crate::num::{Ball, Dyadic, Rational};
+use crate::program::{Groups, Primitive};
 
 const BITS: u64 = 100;
 
@@ -162,4 +164,30 @@ fn a_tangent_across_the_kink_of_selu_would_be_false() {
     assert!(gap(&selu, &left, &kept, &z).1 >= Dyadic::zero());
     // Its highest point over the line is the kink: 0 exactly.
     assert_eq!(upper_intercept(&over, &over.pieces, &d(3, -1), &z).map(|i| i >= Dyadic::zero()), Some(true));
+}
+
+/// Coordinates whose bounds matter, by hand.
+#[test]
+fn settled_coordinates_are_those_that_no_plane_leans_on() {
+    let open = |consumer: &Primitive, ends: &[(i64, i64)]| {
+        let known = |coordinate: usize| ends.get(coordinate).copied();
+        unsettled(consumer, ends.len(), known, |_, lower, upper| lower < 0 && upper > 0)
+    };
+    let product = Primitive::Product { left: 0, right: 1 };
+    assert_eq!(open(&product, &[(1, 1), (1, 2), (0, 0), (-1, 0)]), Some(vec![1, 3]));
+    let relu = Primitive::Univariate { function: Function::Relu, argument: 0 };
+    assert_eq!(open(&relu, &[(-1, 1), (0, 1), (-1, 0), (-3, 2)]), Some(vec![0, 3]));
+    let max = |groups: &[&[usize]]| Primitive::Max {
+        argument: 0,
+        groups: Groups::new(groups.iter().map(|group| group.iter().copied())),
+    };
+    // Member 1 is the least sure to be large: it reaches 4 at least, and members that reach more may be the maximum.
+    let ends = [(0, 1), (4, 6), (3, 5), (0, 4), (7, 8)];
+    assert_eq!(open(&max(&[&[0, 1, 2, 3]]), &ends), Some(vec![1, 2]));
+    // Twice the same group: open once and open twice are the same.
+    assert_eq!(open(&max(&[&[0, 1, 2], &[2, 1, 3]]), &ends), Some(vec![1, 2]));
+    // 4 is the maximum everywhere, whoever is beside it; a group that is settled opens nothing, and closes nothing.
+    assert_eq!(open(&max(&[&[0, 1, 2, 4]]), &ends), Some(vec![]));
+    assert_eq!(open(&max(&[&[1, 2], &[1, 4]]), &ends), Some(vec![1, 2]));
+    assert_eq!(open(&max(&[&[0, 5]]), &ends), None);
 }

@@ -1198,41 +1198,74 @@ fn a_slope_of_a_coordinate_that_is_not_there_is_refused() {
     assert!(check(2) && !check(3) && !check(4));
 }
 
+/// One input at 0, and two values of 1 and −1 that are biases.
+fn opposite_constants() -> Arc<Filter> {
+    let ops = vec![Op::Input(1), Op::Affine(vec![(0, dense(2, 1, &[0, 0], 1))], Some(vec![q(1, 1), q(-1, 1)]))];
+    let rows = vec![row([(0, q(1, 1)), (1, q(1, 1))], q(0, 1))];
+    let net = Net { ops, outputs: vec![1] };
+    Filter::new(&problem(&net, (vec![q(0, 1)], vec![q(0, 1)]), rows), &[]).unwrap()
+}
+
+/// CHARGE of the last inner product, of so many terms that it costs more to divide by `1 + 2⁻²⁰` than the spare counts of the code amount to.
 #[test]
 fn cancelled_constants_are_charged_for_every_constant() {
-    // 1 − 1 from two biases: the sum is 0, its magnitude 2.
-    let net = Net {
-        ops: vec![Op::Input(1), Op::Affine(vec![(0, dense(2, 1, &[0, 0], 1))], Some(vec![q(1, 1), q(-1, 1)]))],
-        outputs: vec![1],
-    };
-    let rows = vec![row([(0, q(1, 1)), (1, q(1, 1))], q(0, 1))];
-    let problem = problem(&net, (vec![q(0, 1)], vec![q(0, 1)]), rows);
-    let filter = Filter::new(&problem, &[]).unwrap();
+    let filter = opposite_constants();
     let scope = FilterScope::root(&filter, Some(0)).unwrap();
+    // 1 − 1: the sum is 0, its magnitude 2.
     let entries = vec![(1, 0, 1.0), (1, 1, 1.0)];
-    let start = Start { scope: &scope, slopes: &[], entries, constants: Vec::new() };
+    let many = 1 << 23;
+    let start = Start { scope: &scope, slopes: &[], entries, constants: vec![0.0; many] };
     let bound = pass::bounds::<true>(&filter, &[start]).unwrap()[0];
-    let terms = i64::try_from(filter.constants + 2).unwrap();
-    assert!(d(bound).to_rational() <= -q(2 * (terms + 4), 1) * power(-53), "{bound:e}");
+    // (M + 2)·ε·Σ|terms|·(1 + 2⁻²⁰), and (N + 2)·ε·R with N ≥ 1 and R = 2 for the two entries.
+    let sum = q(2, 1) * q(i64::try_from(many).unwrap() + 2 + 2, 1) * (q(1, 1) + power(-20));
+    assert!(d(bound).to_rational() <= -(sum + q(3 * 2, 1)) * power(-53), "{bound:e}");
+}
+
+#[test]
+fn a_sum_of_nothing_pays_for_its_underflow() {
+    let filter = opposite_constants();
+    let scope = FilterScope::root(&filter, Some(0)).unwrap();
+    let start = Start { scope: &scope, slopes: &[], entries: Vec::new(), constants: vec![0.0] };
+    let bound = pass::bounds::<true>(&filter, &[start]).unwrap()[0];
+    assert!(d(bound).to_rational() <= -power(-900), "{bound:e}");
 }
 
 #[test]
 fn what_was_out_of_range_stays_so() {
-    // A node of 2^120, then one of 1 that is asked for later.
+    // A node of 2^120 and one that a function bends on.
     let ops = vec![
         Op::Input(1),
         Op::Affine(vec![(0, Map::Dense(1, 1, 1, vec![power(60)]))], None),
         Op::Affine(vec![(1, Map::Dense(1, 1, 1, vec![power(60)]))], None),
-        Op::Affine(vec![(2, Map::Dense(1, 1, 1, vec![power(-120)]))], None),
+        Op::Relu(0),
     ];
     let net = Net { ops, outputs: vec![3] };
-    let problem = problem(&net, (vec![q(1, 1)], vec![q(1, 1)]), vec![row([(0, q(1, 1))], q(0, 1))]);
-    let filter = Filter::new(&problem, &[q(1, 1)]).unwrap();
+    let problem = problem(&net, (vec![q(-1, 1)], vec![q(1, 1)]), vec![row([(0, q(1, 1))], q(0, 1))]);
+    let filter = Filter::new(&problem, &[q(0, 1)]).unwrap();
     let mut scope = FilterScope::root(&filter, Some(0)).unwrap();
     assert!(!scope.in_range());
-    let relu = Primitive::Univariate { function: Function::Relu, argument: 3 };
-    scope.tighten_unstable(3, &relu).unwrap();
+    scope.tighten_unstable(0, &Primitive::Univariate { function: Function::Relu, argument: 0 }).unwrap();
+    assert!(!scope.in_range());
+    scope.interval_bounds().unwrap();
     assert!(!scope.in_range());
     let (up, down) = scope.split(0, 0, 0).unwrap();
     assert!(!up.in_range() && !down.in_range());
+}
+
+/// The triangle of ReLU: an upper line of slope `s` needs `max(−s·l, u − s·u)`, and the lower one is steep where most of the range is above zero.
+#[test]
+fn lines_of_relu_reach_both_ends() {
+    let lines = |lower: f64, upper: f64, high: Option<f64>| {
+        let bounds = FloatBox::new(vec![lower], vec![upper]);
+        let mut lines = FloatLines::new(&Function::Relu, &bounds);
+        lines.update(&Function::Relu, 0, &bounds, [None, high]).unwrap();
+        [lines.low[0], lines.high[0], lines.above[0]]
+    };
+    for (lower, upper, slope, needed) in [(-2.0, 1.0, 1.0, 2.0), (-2.0, 1.0, 0.0, 1.0), (-2.0, 1.0, 0.5, 1.0)] {
+        let [low, high, above] = lines(lower, upper, Some(slope));
+        assert_eq!((low, high), (0.0, slope));
+        assert!(above >= needed && above < needed + 1e-12, "{slope}: {above}");
+    }
+    let [low, high, above] = lines(-1.0, 3.0, None);
+    assert!(low == 1.0 && high == 0.75 && above >= 0.75 && above < 0.7500001, "{above}");
 }
