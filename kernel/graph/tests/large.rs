@@ -75,6 +75,30 @@ fn a_small_text_cannot_ask_for_much_memory() {
     assert_eq!(code(&pair("[1,1]", &node), &limits), "limit.graph-elements");
 }
 
+/// What an operator's meaning holds is counted before it is made: `5·n·(n + 1)` numbers for a softmax, an index for each tap of each place for
+/// a transposed convolution, that is `n²·k²` of a square one.
+#[test]
+fn meanings_that_are_larger_than_their_text_are_refused() {
+    let limits = Limits::default();
+    let softmax = |n: usize| {
+        pair(&format!("[{n}]"), &format!(r#"{{"id":1,"kind":"softmax","parents":[0],"shape":[{n}],"axis":0}}"#))
+    };
+    assert_eq!(code(&softmax(1000), &limits), "limit.graph-elements");
+    assert!(Graph::read(softmax(800).as_bytes(), None, &limits).is_ok());
+    // One number spread by a kernel of k × k to an image of k × k.
+    let spread = |k: usize| {
+        let weight = format!("[[[{}]]]", vec![format!("[{}]", vec!["1"; k].join(",")); k].join(","));
+        let node = format!(
+            r#"{{"id":1,"kind":"conv_transpose","parents":[0],"shape":[1,1,{k},{k}],"spatial_rank":2,"kernel":[{k},{k}],"stride":[1,1],
+            "padding":[0,0],"padding_after":[0,0],"output_padding":[0,0],"dilation":[1,1],"groups":1,"channel_axis":1,
+            "in_channels":1,"out_channels":1,"input_spatial":[1,1],"weight":{weight},"bias":[0]}}"#
+        );
+        pair("[1,1,1,1]", &node).replace("torchlean.ir", "certkern.ir")
+    };
+    assert!(Graph::read(spread(30).as_bytes(), None, &limits).is_ok());
+    assert_eq!(code(&spread(50), &limits), "limit.graph-elements");
+}
+
 /// A product of two values that both depend on the input is one term for each of `n³` products: 262,144 at `n = 64`, 8,000,000 at `n = 200`.
 #[test]
 fn a_product_of_many_terms_is_read_and_not_lowered() {
