@@ -274,6 +274,12 @@ fn what_is_undefined_or_out_of_reach_is_refused() {
         assert_eq!(at(name, d(1, 1000)), Err(Refusal::Limit), "{name}");
     }
     assert_eq!(at("sin", d(1, 1 << 40)), Err(Refusal::Limit));
+    // Nor are quarters of a turn counted beyond 2^65536.
+    for name in ["sin", "cos"] {
+        let z = |exponent| interval(d(1, exponent), &d(1, exponent) + &d(1, 0));
+        let pieces = |exponent| Elementary::new(name, vec![]).unwrap().pieces(&z(exponent), 53).map(|_| ());
+        assert_eq!((pieces(1 << 10), pieces(70_000)), (Ok(()), Err(Refusal::Limit)), "{name}");
+    }
     assert_eq!(at("exp", d(1, 1 << 62)), Err(Refusal::Limit));
     assert_eq!(at("exp", d(1, -(1 << 62))), Err(Refusal::Limit));
     assert!(Elementary::new("exp", vec![]).unwrap().at(&d(1, 0), 1 << 40).is_err());

@@ -318,6 +318,16 @@ fn streamed_hints_are_a_file_of_the_bundle() {
 }
 
 #[test]
+fn tensors_of_leaves_are_read_by_rows_and_trees_are_not() {
+    // 199 nodes in the tree, and two slopes for each of 100 leaves.
+    let files = comb(100, "0.76").files();
+    let line = |elements| crate::support::check_within(&files, &Limits { elements, ..Limits::default() }).line();
+    // One budget is for tensors that are read whole, and not for those of leaves.
+    assert!(line(199).starts_with("s ACCEPTED"), "{}", line(199));
+    assert_eq!(line(198), "s LIMIT elements");
+}
+
+#[test]
 fn too_many_multipliers_for_one_entry_are_a_limit() {
     let bundle = comb(2, "0.76")
         .hint("leaf.rows.offset", u32s(&[0, 1, 6]))

@@ -44,3 +44,15 @@ pub(super) fn linear_slope(lower: &Dyadic, upper: &Dyadic) -> Option<Dyadic> {
 pub(crate) fn default_lower_slope(lower: &Dyadic, upper: &Dyadic) -> Dyadic {
     if *upper > -lower { Dyadic::new(1, 0) } else { Dyadic::zero() }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_is_flat_on_the_first_piece_and_rises_on_the_second() {
+        assert_eq!(pieces().len(), 2);
+        assert_eq!([derivative(0), derivative(1)].map(|slope| slope.lower()), [Dyadic::zero(), Dyadic::new(1, 0)]);
+        assert_eq!([derivative(0), derivative(1)].map(|slope| slope.upper()), [Dyadic::zero(), Dyadic::new(1, 0)]);
+    }
+}

@@ -70,4 +70,32 @@ mod tests {
             );
         }
     }
+
+    /// A quotient of which one part is long is reported from below, and near; the others as they are.
+    #[test]
+    fn long_quotients_are_rounded_down() {
+        let one = BigInt::one;
+        // 1 + 2⁻⁷⁰⁰⁰⁰ and 2⁷⁰⁰⁰⁰ + 1, whose bits are many, over 1; 1 over 2⁷⁰⁰⁰⁰ + 1; 2⁷⁰⁰⁰⁰ over itself and 1.
+        let long: BigInt = (one() << 70_000_u32) + BigInt::one();
+        let small = Dyadic::new(long.clone(), -70_000);
+        let cases = [
+            (small, one()),
+            (Dyadic::new(long.clone(), 0), one()),
+            (Dyadic::new(1, 0), long.clone()),
+            (Dyadic::new(1, 70_000), long.clone()),
+            (Dyadic::new(-1, -70_000), one()),
+        ];
+        for (numerator, denominator) in cases {
+            let exact = numerator.to_rational() / Rational::from_integer(denominator.clone());
+            let found = Quotient { numerator, denominator }.to_rational();
+            let room = num_traits::abs(exact.clone()) / Rational::from_integer(one() << 100_u32);
+            assert!(found <= exact && found >= &exact - room);
+            // PRECISION bits and not 70,000.
+            assert!(found.numer().bits().min(found.denom().bits()) <= 200);
+        }
+        // At the border nothing is lost.
+        let exact = Quotient { numerator: Dyadic::new(3, -60_000), denominator: (one() << 60_000_u32) + BigInt::one() };
+        let expected = exact.numerator.to_rational() / Rational::from_integer(exact.denominator.clone());
+        assert_eq!(exact.to_rational(), expected);
+    }
 }
