@@ -1264,8 +1264,8 @@ fn lines_of_relu_reach_both_ends() {
     for (lower, upper, slope, needed) in [(-2.0, 1.0, 1.0, 2.0), (-2.0, 1.0, 0.0, 1.0), (-2.0, 1.0, 0.5, 1.0)] {
         let [low, high, above] = lines(lower, upper, Some(slope));
         assert_eq!((low, high), (0.0, slope));
-        assert!(above >= needed && above < needed + 1e-12, "{slope}: {above}");
+        assert!((needed..needed + 1e-12).contains(&above), "{slope}: {above}");
     }
     let [low, high, above] = lines(-1.0, 3.0, None);
-    assert!(low == 1.0 && high == 0.75 && above >= 0.75 && above < 0.7500001, "{above}");
+    assert!(low == 1.0 && high == 0.75 && (0.75..0.7500001).contains(&above), "{above}");
 }
