@@ -10,6 +10,8 @@ mod shared;
 use certkern_core::func::{Constant, Curvature, Elementary, Refusal, names};
 use certkern_core::interval::Interval;
 use certkern_core::num::{Ball, Dyadic};
+use num_bigint::BigInt;
+use num_integer::Integer;
 use support::{Random, d, q};
 
 /// Every function of the library, with each of some parameters, and an interval of its domain in eighths that shows all of its pieces.
@@ -431,6 +433,39 @@ fn the_bell_has_no_seam() {
                 let [a, b] = [20, 53].map(|bits| function.at(&x, bits).unwrap());
                 assert!(is_narrow(&a, 20) && is_narrow(&b, 53), "{name} at {x:?}");
                 assert!(a.upper() >= b.lower() && b.upper() >= a.lower(), "{name} at {x:?}");
+            }
+        }
+    }
+}
+
+/// The least values of four functions, by mpmath 1.4.1: an image over a step of `2⁻¹²⁰` contains what lies inside it, and the step that holds the
+/// place of the least value is not known to an image from its ends.
+#[test]
+fn images_of_tiny_intervals_contain_the_least_value() {
+    for (name, place) in [
+        ("gelu", "-0.75179152469356445745790494677952403966447115342345"),
+        ("gelu_tanh", "-0.75246142207101625848795444328891609060539217803763"),
+        ("mish", "-1.1924312145154952121375883404207394056006864093225"),
+        ("silu", "-1.2784645427610737951093587390229801554394774886197"),
+    ] {
+        let function = Elementary::new(name, vec![]).unwrap();
+        let digits: BigInt = place.replace('.', "").parse().unwrap();
+        let places = u32::try_from(place.split_once('.').unwrap().1.len()).unwrap();
+        // Within 2⁻¹⁶⁰ of the place, where the value is within 2⁻³²⁰ of the least one.
+        let near = Dyadic::new((digits << 170_u32).div_floor(&BigInt::from(10).pow(places)), -170);
+        let least = function.at(&near, 600).unwrap().upper();
+        let step = near.floor_at(-120);
+        for (below, above) in [(0, 1), (-1, 1), (0, 2), (-5, 7)] {
+            let end = |units: i32| Dyadic::new(&step + units, -120);
+            let image = function.image(&interval(end(below), end(above)), 600).unwrap();
+            assert!(image.lower <= least, "{name} [{below}, {above}]");
+        }
+        // Where the place is just inside an end.
+        for exponent in [-124, -140, -160] {
+            for (low, high) in [(-1, 40), (-40, 1)] {
+                let end = |units: i64| &near + &Dyadic::new(units, exponent);
+                let image = function.image(&interval(end(low), end(high)), 600).unwrap();
+                assert!(image.lower <= least, "{name} {low}·2^{exponent}");
             }
         }
     }

@@ -329,6 +329,22 @@ fn budgets_have_names() {
     assert_eq!(check_document(honest.as_bytes(), &enough).exit_code(), 0);
 }
 
+/// An interval of less than `2⁻¹²⁰` that holds the place of silu's least value, and a ball around the values at its ends, whose lower end lies
+/// 5.39·10⁻⁷⁵ above that value: by mpmath 1.4.1 at 120 digits, and Python's decimal at 200.
+#[test]
+fn a_ball_around_the_ends_misses_the_least_value_between_them() {
+    let ends = [
+        "-27189933789702095956450056448278348975/21267647932558653966460912964485513216",
+        "-108759735158808383825800225793113395841/85070591730234615865843651857942052864",
+    ];
+    let mid = "-0.278464542761073795109358739022980155439477488619745765453178105535029375445202286923188552101831560595076771338434469357614855792080585798439076530917";
+    let rad = "0.000000000000000000000000000000000000000000000000000000000000000000000000009356137090542567312010738489760848389925509341659408623429393745755264158939";
+    let silu: &[Op<'_>] = &[("interval", &[], &ends), ("silu", &[0], &[])];
+    let ball = |rad: &str| format!(r#"{{"mid":"{mid}","rad":"{rad}"}}"#);
+    refused(silu, &[1], &[&ball(rad)], "enclosure.unproved", "");
+    accepted(silu, &[1], &[&ball("0.000000000000000000000000000000000001")]);
+}
+
 /// exp 5000 = 2^7213.4752… by mpmath 1.3.0: too long to be shown in decimals.
 #[test]
 fn a_large_value_is_shown_as_a_power_of_two() {

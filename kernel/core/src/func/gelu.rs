@@ -11,7 +11,7 @@ pub(super) const FUNCTION: Declaration = Declaration {
     shape: |_| {
         Some(Shape {
             domain: Domain::Line,
-            turns: Cuts::Few(&[Cut::Root(-0x00c0_7568_cbf8_059e_ec18_b3a7_3525_7d36)]),
+            turns: Cuts::Few(&[Cut::Root(-0x00c0_7568_cbf8_059e_ec18_b3a7_3525_7d35)]),
             bends: Cuts::Few(&[
                 Cut::Root(-0x016a_09e6_67f3_bcc9_08b2_fb13_66ea_957e),
                 Cut::Root(0x016a_09e6_67f3_bcc9_08b2_fb13_66ea_957d),

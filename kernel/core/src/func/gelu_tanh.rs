@@ -11,7 +11,7 @@ pub(super) const FUNCTION: Declaration = Declaration {
     shape: |_| {
         Some(Shape {
             domain: Domain::Line,
-            turns: Cuts::Few(&[Cut::Root(-0x00c0_a14f_cf4b_f265_615b_8251_0484_8d34)]),
+            turns: Cuts::Few(&[Cut::Root(-0x00c0_a14f_cf4b_f265_615b_8251_0484_8d33)]),
             bends: Cuts::Few(&[
                 Cut::Root(-0x016b_2314_2700_6295_d434_beb4_b012_ad29),
                 Cut::Root(0x016b_2314_2700_6295_d434_beb4_b012_ad28),

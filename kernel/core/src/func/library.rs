@@ -23,6 +23,12 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     REGISTRY.iter().map(|declaration| declaration.name)
 }
 
+/// The functions that take no parameters.
+#[cfg(test)]
+pub(super) fn shapes() -> impl Iterator<Item = (&'static str, Shape)> {
+    REGISTRY.iter().filter_map(|declaration| Some((declaration.name, (declaration.shape)(&[])?)))
+}
+
 /// A function of the library, with its parameters.
 #[derive(Clone)]
 pub struct Elementary {

@@ -13,9 +13,9 @@ pub(super) const FUNCTION: Declaration = Declaration {
     shape: |_| {
         Some(Shape {
             domain: Domain::Line,
-            turns: Cuts::Few(&[Cut::Root(-0x0131_432c_0d12_d843_7e63_22a9_b442_09de)]),
+            turns: Cuts::Few(&[Cut::Root(-0x0131_432c_0d12_d843_7e63_22a9_b442_09dd)]),
             bends: Cuts::Few(&[
-                Cut::Root(-0x0241_a1e2_2dd6_0027_b663_2495_2628_9def),
+                Cut::Root(-0x0241_a1e2_2dd6_0027_b663_2495_2628_9dee),
                 Cut::Root(0x017d_9612_a440_0405_2285_91c5_df50_a6e2),
             ]),
             curvatures: &[Curvature::Concave, Curvature::Convex, Curvature::Concave],

@@ -44,6 +44,8 @@ mod softsign;
 mod sqrt;
 mod tan;
 mod tanh;
+#[cfg(test)]
+mod tests;
 
 pub use constant::Constant;
 pub use library::{Elementary, names};

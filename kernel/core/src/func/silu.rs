@@ -10,7 +10,7 @@ pub(super) const FUNCTION: Declaration = Declaration {
     shape: |_| {
         Some(Shape {
             domain: Domain::Line,
-            turns: Cuts::Few(&[Cut::Root(-0x0147_4973_c841_20b7_e35d_2f26_b055_144c)]),
+            turns: Cuts::Few(&[Cut::Root(-0x0147_4973_c841_20b7_e35d_2f26_b055_144b)]),
             bends: Cuts::Few(&[
                 Cut::Root(-0x0266_3c47_5b3b_c22d_4e2a_f781_e3a5_059d),
                 Cut::Root(0x0266_3c47_5b3b_c22d_4e2a_f781_e3a5_059c),
