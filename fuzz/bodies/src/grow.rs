@@ -480,7 +480,14 @@ impl World {
         for name in ["q_bias", "k_bias", "v_bias", "out_bias"] {
             payload.push((name, some(u, &[embed])));
         }
-        let tuple = self.push(Node::new("multihead_attention", vec![parent; 3]).with(attributes, payload))?;
+        // Now and then queries come from one node, and keys and values from others.
+        let query = self.shape(parent).to_vec();
+        let ids = (0..self.values.len()).filter(|id| self.is_tensor(*id));
+        let long = |id: &usize| matches!(self.shape(*id), [batch, _, width] if [*batch, *width] == [query[0], embed]);
+        let keys: Vec<usize> = ids.filter(long).collect();
+        let key = if u.one_in(2) { u.pick(&keys) } else { parent };
+        let value = if u.one_in(2) { self.like(u, key) } else { key };
+        let tuple = self.push(Node::new("multihead_attention", vec![parent, key, value]).with(attributes, payload))?;
         self.push(Node::new("tuple_getitem", vec![tuple]).with(vec![number("index", 0)], vec![]))
     }
 }

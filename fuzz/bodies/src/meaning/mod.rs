@@ -77,7 +77,7 @@ pub fn of<N: Number>(node: &Node, parents: &[&Array<N>]) -> Option<Array<N>> {
         "layernorm" => layer_norm(node, first?),
         "softmax" => softmax(first?, node.number("axis")?, None),
         "hard_masked_softmax" => softmax(first?, node.number("axis")?, Some(&numbers(node.field("mask")?))),
-        "multihead_attention" => attention(node, first?),
+        "multihead_attention" => attention(node, [first?, parents.get(1)?, parents.get(2)?]),
         "sum" => Some(Array { shape: vec![], values: vec![sum(&first?.values)] }),
         "reduce_sum" | "reduce_mean" | "reduce_max" | "reduce_min" => {
             let fold = |values: &[N]| match node.kind {
@@ -182,23 +182,24 @@ fn softmax<N: Number>(x: &Array<N>, axis: usize, mask: Option<&Array<N>>) -> Opt
 }
 
 /// Self-attention: `softmax(scale·q kᵀ) v` for each head, then the output projection.
-fn attention<N: Number>(node: &Node, x: &Array<N>) -> Option<Array<N>> {
+/// Of queries, keys and values.
+fn attention<N: Number>(node: &Node, [asked, keys, values]: [&Array<N>; 3]) -> Option<Array<N>> {
     let field = |name| node.field(name).map(numbers::<N>);
     let project = |x: &Array<N>, weight, bias| linear(x, &field(weight)?, &field(bias)?);
-    let [q, k, v] =
-        [project(x, "q_weight", "q_bias")?, project(x, "k_weight", "k_bias")?, project(x, "v_weight", "v_bias")?];
+    let q = project(asked, "q_weight", "q_bias")?;
+    let (k, v) = (project(keys, "k_weight", "k_bias")?, project(values, "v_weight", "v_bias")?);
     let (heads, scale) = (node.number("num_heads")?, parameter::<N>(node, "scale")?);
-    let [batch, sequence, embed] = x.shape.as_slice() else { return None };
+    let ([batch, queries, embed], [_, count, _]) = (asked.shape.as_slice(), keys.shape.as_slice()) else { return None };
     let width = embed / heads;
-    let scores = Array::from_fn(&[*batch, heads, *sequence, *sequence], |at| {
+    let scores = Array::from_fn(&[*batch, heads, *queries, *count], |at| {
         let [b, h, i, j] = [at[0], at[1], at[2], at[3]];
         let terms = (0..width).map(|w| q.at(&[b, i, h * width + w]).times(k.at(&[b, j, h * width + w])));
         Some(sum(&terms.collect::<Vec<_>>()).times(&scale))
     })?;
     let weights = softmax(&scores, 3, None)?;
-    let mixed = Array::from_fn(&x.shape, |at| {
+    let mixed = Array::from_fn(&asked.shape, |at| {
         let [b, i, e] = [at[0], at[1], at[2]];
-        let terms = (0..*sequence).map(|j| weights.at(&[b, e / width, i, j]).times(v.at(&[b, j, e])));
+        let terms = (0..*count).map(|j| weights.at(&[b, e / width, i, j]).times(v.at(&[b, j, e])));
         Some(sum(&terms.collect::<Vec<_>>()))
     })?;
     project(&mixed, "out_weight", "out_bias")
