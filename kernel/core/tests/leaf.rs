@@ -293,6 +293,20 @@ fn short_rows_stay_below_the_value() {
     assert!(below[0] > 100 && below[1] > 20, "rounding took place: {below:?}");
 }
 
+/// ABSORB along a chain, where no row is added to another: `y = (1 + 2⁻⁵⁰)⁴·x` on `[−1, 1]` has 200 bits, of which two digits keep
+/// 52 at least.
+#[test]
+fn rows_of_a_chain_keep_the_digits_they_may() {
+    let weight = q(1, 1) + power(-50);
+    let layer = |parent| Op::Affine(vec![(parent, Map::Dense(1, 1, 1, vec![weight.clone()]))], None);
+    let net = Net { ops: vec![Op::Input(1), layer(0), layer(1), layer(2), layer(3)], outputs: vec![4] };
+    let problem = problem(&net, &[(-1, 1)], vec![vec![row(&[(Variable::Y(0), 1)], q(0, 1), false)]]);
+    let reach = |digits| reached(&Scope::root(&problem, Some(0), digits).unwrap(), &one_row(), &Slopes::default());
+    let exact = -(&weight * &weight * &weight * &weight);
+    assert_eq!(reach(64), exact);
+    assert!(reach(1) < reach(2) && reach(2) < exact && reach(2) > exact - power(-40), "{}", reach(2));
+}
+
 #[test]
 fn short_rows_of_a_linear_program_stay_below_its_minimum() {
     for seed in 0..500 {
