@@ -7,11 +7,9 @@ mod support;
 #[path = "../../wire/tests/shared/mod.rs"]
 mod shared;
 
-use certkern_core::func::{Constant, Curvature, Elementary, Refusal, names};
+use certkern_core::func::{Constant, Curvature, Elementary, Piece, Refusal, names};
 use certkern_core::interval::Interval;
 use certkern_core::num::{Ball, Dyadic};
-use num_bigint::BigInt;
-use num_integer::Integer;
 use support::{Random, d, q};
 
 /// Every function of the library, with each of some parameters, and an interval of its domain in eighths that shows all of its pieces.
@@ -438,35 +436,63 @@ fn the_bell_has_no_seam() {
     }
 }
 
-/// The least values of four functions, by mpmath 1.4.1: an image over a step of `2⁻¹²⁰` contains what lies inside it, and the step that holds the
-/// place of the least value is not known to an image from its ends.
-#[test]
-fn images_of_tiny_intervals_contain_the_least_value() {
-    for (name, place) in [
-        ("gelu", "-0.75179152469356445745790494677952403966447115342345"),
-        ("gelu_tanh", "-0.75246142207101625848795444328891609060539217803763"),
-        ("mish", "-1.1924312145154952121375883404207394056006864093225"),
-        ("silu", "-1.2784645427610737951093587390229801554394774886197"),
-    ] {
-        let function = Elementary::new(name, vec![]).unwrap();
-        let digits: BigInt = place.replace('.', "").parse().unwrap();
-        let places = u32::try_from(place.split_once('.').unwrap().1.len()).unwrap();
-        // Within 2⁻¹⁶⁰ of the place, where the value is within 2⁻³²⁰ of the least one.
-        let near = Dyadic::new((digits << 170_u32).div_floor(&BigInt::from(10).pow(places)), -170);
-        let least = function.at(&near, 600).unwrap().upper();
-        let step = near.floor_at(-120);
-        for (below, above) in [(0, 1), (-1, 1), (0, 2), (-5, 7)] {
-            let end = |units: i32| Dyadic::new(&step + units, -120);
-            let image = function.image(&interval(end(below), end(above)), 600).unwrap();
-            assert!(image.lower <= least, "{name} [{below}, {above}]");
+/// Where the derivative of a function changes its sign between `low` and `high`, within `2⁻³⁰⁰`; `None` if it does not, or is not known.
+fn turn(function: &Elementary, mut low: Dyadic, mut high: Dyadic) -> Option<Dyadic> {
+    let rises = |x: &Dyadic| {
+        let z = interval(x.clone(), x.clone());
+        let pieces = function.pieces(&z, 700).ok()?;
+        let around = |piece: &Piece| {
+            piece.start.as_ref().is_none_or(|start| start.upper() <= *x)
+                && piece.end.as_ref().is_none_or(|end| *x <= end.lower())
+        };
+        let place = pieces.iter().position(around)?;
+        let slope = function.derivative(&z, place, &pieces[place], 700).ok()?;
+        (slope.lower.is_positive() || slope.upper.is_negative()).then(|| slope.lower.is_positive())
+    };
+    let first = rises(&low)?;
+    if rises(&high)? == first {
+        return None;
+    }
+    for _ in 0..300 {
+        let middle = &(&low + &high) * &d(1, -1);
+        match rises(&middle) {
+            Some(rising) if rising == first => low = middle,
+            Some(_) => high = middle,
+            None => return Some(middle),
         }
-        // Where the place is just inside an end.
-        for exponent in [-124, -140, -160] {
-            for (low, high) in [(-1, 40), (-40, 1)] {
-                let end = |units: i64| &near + &Dyadic::new(units, exponent);
-                let image = function.image(&interval(end(low), end(high)), 600).unwrap();
-                assert!(image.lower <= least, "{name} {low}·2^{exponent}");
+    }
+    Some(low)
+}
+
+/// Images of tiny intervals around every place where a function turns contain the value there, which is an extreme one and which the values at the ends say nothing of.
+#[test]
+fn images_of_tiny_intervals_contain_extreme_values() {
+    let mut turns = Vec::new();
+    for function in names().filter_map(|name| Elementary::new(name, vec![])) {
+        for place in -40..40 {
+            let Some(near) = turn(&function, d(place, -2), d(place + 1, -2)) else { continue };
+            turns.push(function.name());
+            let extreme = function.at(&near, 700).unwrap();
+            let contains = |low: Dyadic, high: Dyadic, what: String| {
+                let image = function.image(&interval(low, high), 700).unwrap();
+                assert!(image.lower <= extreme.upper() && extreme.lower() <= image.upper, "{function:?} {what}");
+            };
+            let step = near.floor_at(-120);
+            for (below, above) in [(0, 1), (-1, 1), (0, 2), (-5, 7)] {
+                let end = |units: i32| Dyadic::new(&step + units, -120);
+                contains(end(below), end(above), format!("[{below}, {above}]·2^-120 around"));
+            }
+            for exponent in [-100, -122, -124, -140, -180] {
+                for (low, high) in [(-1, 40), (-40, 1), (-3, 2)] {
+                    let end = |units: i64| &near + &Dyadic::new(units, exponent);
+                    contains(end(low), end(high), format!("{low}·2^{exponent}"));
+                }
             }
         }
+    }
+    // On [−10, 10] cos turns at six places beside 0, which is one of the ends above, and sin at six.
+    let count = |name: &str| turns.iter().filter(|turned| **turned == name).count();
+    for (name, expected) in [("cos", 6), ("sin", 6), ("gelu", 1), ("gelu_tanh", 1), ("mish", 1), ("silu", 1)] {
+        assert_eq!(count(name), expected, "{name}");
     }
 }
