@@ -11,6 +11,7 @@ use super::planes::{ProductPlanes, max_planes};
 use super::refute::start;
 use super::{Attempt, Filter, FilterScope, NodeSlopes};
 use crate::affine::Affine;
+use crate::filter::map::FloatMap;
 use crate::filter::round::to_dyadic;
 use crate::func::{Elementary, Function};
 use crate::num::{Dyadic, Planes, Rational};
@@ -20,7 +21,7 @@ use crate::rules::{Literal, Multipliers, Problem, Scope, Side, Slopes};
 use crate::tensor::{Tensor, Values};
 use num_bigint::BigInt;
 use num_integer::Integer;
-use num_traits::{One, Signed, Zero};
+use num_traits::{One, Signed, ToPrimitive, Zero};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -1268,4 +1269,83 @@ fn lines_of_relu_reach_both_ends() {
     }
     let [low, high, above] = lines(-1.0, 3.0, None);
     assert!(low == 1.0 && high == 0.75 && (0.75..0.7500001).contains(&above), "{above}");
+}
+
+/// Image, adjoint and single rows of maps with small whole numbers, which no double rounds, against maps that are applied to unit vectors.
+#[test]
+fn maps_of_small_numbers_are_exact_in_every_direction() {
+    let mut random = Random::new(7);
+    let whole = |random: &mut Random, count: usize| -> Vec<Rational> {
+        (0..count).map(|_| q(random.between(-9, 9), 1)).collect()
+    };
+    let mut strided = 0;
+    for case in 0..600 {
+        let map = match case % 6 {
+            0 => Map::Diagonal(whole(&mut random, 5)),
+            1 => Map::Select((0..7).map(|_| (random.below(4) > 0).then(|| random.below(5))).collect(), 5),
+            2 => Map::Dense(2, 3, 4, whole(&mut random, 12)),
+            _ => {
+                let rank = 1 + random.below(2);
+                let mut axes =
+                    |low: usize, count: usize| -> Vec<usize> { (0..rank).map(|_| low + random.below(count)).collect() };
+                let (input, kernel, stride) = (axes(3, 5), axes(1, 3), axes(1, 3));
+                let (dilation, padding) = (axes(1, 2), axes(0, 3));
+                let length = |a: usize| {
+                    let room = (input[a] + 2 * padding[a] + 1).saturating_sub(dilation[a] * (kernel[a] - 1) + 1);
+                    room.div_ceil(stride[a])
+                };
+                let output: Vec<usize> = (0..rank).map(length).collect();
+                strided += usize::from(stride[rank - 1] > 1 && output[rank - 1] > 2);
+                let [batch, in_channels, out_channels] = [2, 3, 3].map(|most| 1 + random.below(most));
+                let weights = whole(&mut random, out_channels * in_channels * kernel.iter().product::<usize>());
+                let geometry = crate::affine::Convolution {
+                    batch,
+                    in_channels,
+                    out_channels,
+                    input,
+                    kernel,
+                    stride,
+                    padding,
+                    dilation,
+                    output,
+                };
+                Map::Convolution(Box::new(geometry), weights)
+            }
+        };
+        let (inputs, outputs) = (map.input_width(), map.output_width());
+        let float = FloatMap::new(&map.build(), &BigInt::one()).unwrap();
+        let unit = |j: usize| -> Vec<Rational> { (0..inputs).map(|i| q(i64::from(i == j), 1)).collect() };
+        // Column by column.
+        let matrix: Vec<Vec<f64>> =
+            (0..inputs).map(|j| map.apply(&unit(j)).iter().map(|value| value.to_f64().unwrap()).collect()).collect();
+        let numbers = |random: &mut Random, count: usize| -> Vec<f64> {
+            (0..count).map(|_| random.between(-9, 9) as f64).collect()
+        };
+        let (x, rows, start) =
+            (numbers(&mut random, inputs), numbers(&mut random, 2 * outputs), random.between(-5, 5) as f64);
+        let mut image = vec![start; outputs];
+        float.add_image(&x, false, &mut image).unwrap();
+        let mut sizes = vec![start; outputs];
+        float.add_image(&x, true, &mut sizes).unwrap();
+        for i in 0..outputs {
+            let terms = || (0..inputs).map(|j| (matrix[j][i], x[j]));
+            assert_eq!(image[i], start + terms().map(|(w, x)| w * x).sum::<f64>(), "{map:?}");
+            assert_eq!(sizes[i], start + terms().map(|(w, x)| w.abs() * x).sum::<f64>(), "{map:?}");
+        }
+        let mut sums = vec![start; 2 * inputs];
+        float.add_adjoint(2, &rows, &mut sums).unwrap();
+        for (row, sums) in rows.chunks(outputs.max(1)).zip(sums.chunks(inputs)) {
+            let expected: Vec<f64> = matrix
+                .iter()
+                .map(|column| start + column.iter().zip(row).map(|(w, entry)| w * entry).sum::<f64>())
+                .collect();
+            assert_eq!(sums, expected, "{map:?}");
+            let mut one_by_one = vec![start; inputs];
+            for (output, entry) in row.iter().enumerate() {
+                float.add_row(output, *entry, &mut one_by_one).unwrap();
+            }
+            assert_eq!(one_by_one, expected, "{map:?}");
+        }
+    }
+    assert!(strided > 50, "{strided}");
 }
