@@ -63,7 +63,8 @@ pub(crate) fn compare(target: &'static str, net: &Net, lowered: &Lowered, x: &[R
     // Ends of a node are rounded to digits of its largest: values far apart make the small ones wide.
     let size =
         |z: &Interval| [&z.lower, &z.upper].map(|end| end.magnitude().unwrap_or(0)).into_iter().max().unwrap_or(0);
-    let narrow = program.iter().flatten().all(|z| size(z) < 40);
+    let mut weights = net.nodes.iter().flat_map(|node| &node.payload).flat_map(|(_, numbers)| &numbers.values);
+    let narrow = program.iter().flatten().all(|z| size(z) < 40) && weights.all(|weight| weight.abs() < 1e6);
     for (id, node) in net.nodes.iter().enumerate() {
         let found = &program[lowered.values[id]];
         match (&exact, &near) {
