@@ -3,8 +3,9 @@
 //! A bug is a patch in `tests/planted`. The lines above its first `diff` say what it is, and after `tests:` the package whose tests must fail. Each is applied
 //! to a copy of the repository in `target/planted`.
 
+use crate::code_lines::entries;
 use crate::tracked_files;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -131,11 +132,26 @@ pub(crate) fn renew(root: &Path, copy: &Path, other: &BTreeMap<String, String>) 
         fs::create_dir_all(to.parent().unwrap_or(copy)).map_err(failed)?;
         fs::write(&to, bytes).map_err(failed)?;
     }
+    remove_others(copy, &tracked_files(root)?.into_iter().map(|name| copy.join(name)).collect())?;
     let shared = copy.parent().unwrap_or(copy).join("shared");
     if !shared.exists() && root.join("../shared").is_dir() {
         // Tests look for it beside the repository; without it they skip themselves.
         #[cfg(unix)]
         std::os::unix::fs::symlink(root.join("../shared"), &shared).map_err(|error| format!("shared: {error}"))?;
+    }
+    Ok(())
+}
+
+/// Removes the files below `folder` that are none of `kept`: what was once tracked must not be built for ever.
+fn remove_others(folder: &Path, kept: &BTreeSet<PathBuf>) -> Result<(), String> {
+    for path in entries(folder)? {
+        if path.is_dir() && !path.is_symlink() {
+            if path.file_name().is_none_or(|name| name != "target") {
+                remove_others(&path, kept)?;
+            }
+        } else if !kept.contains(&path) {
+            fs::remove_file(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+        }
     }
     Ok(())
 }
@@ -160,6 +176,19 @@ pub(crate) fn git_apply(root: &Path, folder: &Path, patch: &str, options: &[&str
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn files_that_are_no_longer_tracked_vanish_from_a_copy() {
+        let folder = std::env::temp_dir().join(format!("certkern-planted-{}", std::process::id()));
+        let (kept, stale, built) = (folder.join("a/kept"), folder.join("a/b/stale"), folder.join("target/built"));
+        for path in [&kept, &stale, &built] {
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "").unwrap();
+        }
+        remove_others(&folder, &BTreeSet::from([kept.clone()])).unwrap();
+        assert_eq!([kept, stale, built].map(|path| path.exists()), [true, false, true]);
+        fs::remove_dir_all(folder).unwrap();
+    }
 
     #[test]
     fn failures_are_named() {
