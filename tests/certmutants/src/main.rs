@@ -23,35 +23,49 @@ use std::process::{Command, ExitCode};
 use truth::Standing;
 
 const USAGE: &str = "\
-usage: certmutants [--count N] [--seed S] [--threads T] [--boxes B] [--keep FOLDER] [--reference PYTHON] [--draw N]
-       --draw N writes the mutant of one draw into the folder --keep
+usage: certmutants [--count N] [--seed S] [--threads T] [--boxes B] [--keep FOLDER [--reference PYTHON] [--draw N]]
+       --keep FOLDER writes the accepted mutants of which no proof was found
+       --reference PYTHON has them judged in exact arithmetic and by the reference in Python
+       --draw N writes the mutant of one draw instead
        --count 0 says what room the claims of kind leaves have, by the kernel";
 
 fn main() -> ExitCode {
-    let mut plan = Plan { count: 10_000, seed: 1, threads: 2, boxes: 4000 };
-    let (mut keep, mut reference, mut draw) = (None, None, None);
-    let mut arguments = std::env::args().skip(1);
-    while let Some(argument) = arguments.next() {
-        let value = arguments.next().unwrap_or_default();
-        let number = value.parse::<usize>();
-        match (argument.as_str(), number) {
-            ("--count", Ok(count)) => plan.count = count,
-            ("--seed", Ok(seed)) => plan.seed = seed as u64,
-            ("--threads", Ok(threads)) => plan.threads = threads.max(1),
-            ("--draw", Ok(number)) => draw = Some(number as u64),
-            ("--boxes", Ok(boxes)) => plan.boxes = boxes,
-            ("--reference", _) if !value.is_empty() => reference = Some(value),
-            ("--keep", _) if !value.is_empty() => keep = Some(PathBuf::from(value)),
-            _ => {
-                eprintln!("{USAGE}");
-                return ExitCode::FAILURE;
-            }
-        }
-    }
+    let Some(Told { plan, keep, reference, draw }) = told(std::env::args().skip(1)) else {
+        eprintln!("{USAGE}");
+        return ExitCode::FAILURE;
+    };
     match (draw, keep) {
         (Some(draw), Some(folder)) => one(plan.seed, draw, &folder),
         (_, keep) => run(plan, keep.as_deref(), reference.as_deref()),
     }
+}
+
+/// What the command line tells.
+struct Told {
+    plan: Plan,
+    keep: Option<PathBuf>,
+    reference: Option<String>,
+    draw: Option<u64>,
+}
+
+/// Reads the command line; `None` if it cannot be followed. The reference and a single draw work on folders, so that both need one.
+fn told(mut arguments: impl Iterator<Item = String>) -> Option<Told> {
+    let plan = Plan { count: 10_000, seed: 1, threads: 2, boxes: 4000 };
+    let mut told = Told { plan, keep: None, reference: None, draw: None };
+    while let Some(argument) = arguments.next() {
+        let value = arguments.next().unwrap_or_default();
+        match (argument.as_str(), value.parse::<usize>()) {
+            ("--count", Ok(count)) => told.plan.count = count,
+            ("--seed", Ok(seed)) => told.plan.seed = seed as u64,
+            ("--threads", Ok(threads)) => told.plan.threads = threads.max(1),
+            ("--draw", Ok(number)) => told.draw = Some(number as u64),
+            ("--boxes", Ok(boxes)) => told.plan.boxes = boxes,
+            ("--reference", _) if !value.is_empty() => told.reference = Some(value),
+            ("--keep", _) if !value.is_empty() => told.keep = Some(PathBuf::from(value)),
+            _ => return None,
+        }
+    }
+    (told.keep.is_some() || told.reference.is_none() && told.draw.is_none()).then_some(told)
 }
 
 /// Writes the mutant of one draw.

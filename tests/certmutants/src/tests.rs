@@ -338,3 +338,15 @@ fn nodes_in_another_order_have_the_same_verdict() {
     }
     assert_eq!(checked, 4);
 }
+
+/// Without a folder the reference would be asked nothing, and a run would look as if it had.
+#[test]
+fn the_reference_is_not_asked_without_a_folder() {
+    let told = |line: &str| crate::told(line.split(' ').map(str::to_owned));
+    assert!(told("--count 5 --reference python").is_none());
+    assert!(told("--draw 5").is_none());
+    assert!(told("--count five").is_none());
+    assert_eq!(told("--count 5 --keep out --reference python").unwrap().reference.as_deref(), Some("python"));
+    assert_eq!(told("--draw 5 --keep out").unwrap().draw, Some(5));
+    assert_eq!(told("--count 5").unwrap().plan.count, 5);
+}
