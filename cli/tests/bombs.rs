@@ -183,6 +183,11 @@ fn properties() {
     let whole = bundle::trivial(RELU.as_bytes(), &write_safetensors(&[]), stated(&shared).as_bytes());
     refused("rows that leaves share", &whole, "s REJECTED leaf.unproved");
     let product = format!("(assert (<= Y_0 (*{})))", " 1e1000".repeat(100_000));
+    let ends = |i: usize| format!("(declare-const X_{i} Real)(assert (>= X_{i} 1e-1100))(assert (<= X_{i} 3e-1099))");
+    let all: String = (0..9000).map(ends).collect();
+    refused("ends of many digits", &property(&format!("{all}(declare-const Y_0 Real)")), "s LIMIT rows");
+    let scaled = "(assert (<= (* 3e-1099 Y_0) 1e-1100))".repeat(20_000);
+    refused("coefficients of many digits", &assertion(&scaled), "s LIMIT rows");
     refused("a product of numbers", &assertion(&product), "s LIMIT digits");
 }
 

@@ -253,6 +253,24 @@ fn what_does_not_fit_is_refused() {
     assert!(built.interval(2, &[&[zero.clone(), zero]]).is_none(), "one comes out");
 }
 
+/// A digit more of every coordinate is a row of accumulators more: 2^24 of them are the budget, whatever the weights are.
+#[test]
+fn sums_that_take_too_much_memory_are_refused() {
+    let (low, high) = (power(-1000), power(1000));
+    let adjoint = |weight: [&Rational; 2], batch: usize| {
+        let weight = exact(&[1, 2], &weight.map(Clone::clone));
+        LinearMap::dense(&weight, batch).unwrap().adjoint(&Planes::exact(&vec![d(1, 0); batch]))
+    };
+    let most = 1 << 17;
+    assert!(adjoint([&high, &high], most).is_some());
+    assert!(adjoint([&low, &low], most).is_some());
+    assert!(adjoint([&low, &high], 1 << 10).is_some());
+    // 39 digits of 52 bits lie between the two: 39 · 2 · 2^17 < 2^24 < 39 · 2 · 2^18.
+    assert!(adjoint([&low, &high], most).is_some());
+    assert!(adjoint([&low, &high], 2 * most).is_none());
+    assert!(adjoint([&high, &high], 2 * most).is_some());
+}
+
 #[test]
 fn a_convolution_must_step() {
     let geometry = |dilation: usize, stride: usize, padding: usize| Convolution {

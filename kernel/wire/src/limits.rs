@@ -28,12 +28,12 @@ pub struct Limits {
     pub graph_elements: usize,
     /// `rank`: axes of one tensor. Frameworks stop at 8 to 64; networks at 6.
     pub rank: usize,
-    /// `variables`: input variables, and output variables, of a property; an end of many digits counts more (see `rows`).
+    /// `variables`: input variables, and output variables, of a property; an end of many digits counts more (`number::excess`).
     pub variables: usize,
     /// `disjuncts`: disjuncts of an unsafe set, checked before a product of assertions is built.
     pub disjuncts: usize,
-    /// `rows`: rows in all disjuncts together, checked likewise. A row counts once for each of its terms, and once more for every 512 bits
-    /// of its numbers, so that this bounds memory.
+    /// `rows`: rows in all disjuncts together, checked likewise. A row counts once for each of its terms, and more where its numbers
+    /// are long (`number::excess`), so that this bounds memory and time.
     pub rows: usize,
     /// `expression-nodes`: nodes of expressions.
     pub expression_nodes: usize,

@@ -3,7 +3,7 @@
 use certkern_core::num::{Dyadic, Rational};
 use certkern_core::property::{Property, Row, Variable, disjunct};
 use certkern_wire::digest::{input_digest, output_digest};
-use certkern_wire::{Limits, Rejection, property, vnnlib};
+use certkern_wire::{Limits, Rejection, property, region, vnnlib};
 
 fn q(p: i64, d: i64) -> Rational {
     Rational::new(p.into(), d.into())
@@ -111,12 +111,26 @@ fn budgets_are_named() {
     assert_eq!(code(Limits { disjuncts: 0, ..Limits::default() }), "limit.disjuncts");
     assert!(property::parse(GOOD.as_bytes(), &Limits { rows: 2, ..Limits::default() }).is_ok());
     assert_eq!(code(Limits { rows: 1, ..Limits::default() }), "limit.rows");
-    // 10^4000 has 13288 bits: 25 units of 512.
+    // 10^4000 has 13288 bits: 25 units of 512, which count 200·25²; the other number, or term, counts one, as this one does.
     let long =
         GOOD.replacen("\"bound\": 0", "\"bound\": 1e4000", 1).replacen("\"upper\": [1,", "\"upper\": [1e4000,", 1);
     let code = |limits: Limits| property::parse(long.as_bytes(), &limits).map_err(|r| r.first().reason.code());
-    let exact = Limits { rows: 27, variables: 27, exponent: 4096, ..Limits::default() };
+    let exact = Limits { rows: 125_002, variables: 125_002, exponent: 4096, ..Limits::default() };
     assert!(code(exact.clone()).is_ok());
-    assert_eq!(code(Limits { rows: 26, ..exact.clone() }), Err("limit.rows".to_owned()));
-    assert_eq!(code(Limits { variables: 26, ..exact }), Err("limit.variables".to_owned()));
+    assert_eq!(code(Limits { rows: 125_001, ..exact.clone() }), Err("limit.rows".to_owned()));
+    assert_eq!(code(Limits { variables: 125_001, ..exact }), Err("limit.variables".to_owned()));
+}
+
+/// A region of 0.9 MB whose ends have 3,655 bits took minutes to reduce.
+#[test]
+fn many_long_ends_are_a_limit() {
+    let ball = |end: &str, count: usize| {
+        let center = vec![end; count].join(",");
+        let text = format!(r#"{{"ball":"l2","center":[{center}],"radius":1}}"#);
+        region::parse(text.as_bytes(), &Limits::default()).map_err(|r| r.first().reason.code()).err()
+    };
+    assert_eq!(ball("1e-1100", 100_000).as_deref(), Some("limit.variables"));
+    // The least positive number of binary64, for every pixel of a small picture.
+    assert_eq!(ball("5e-324", 3072), None);
+    assert_eq!(ball("1e-45", 150_528), None);
 }

@@ -216,13 +216,13 @@ fn budgets_come_before_the_product() {
     let deep = |n: usize| format!("(assert {}(<= Y_0 1){})", "(and ".repeat(n), ")".repeat(n));
     assert!(with(&deep(62)).is_ok());
     assert_eq!(limit(&deep(63), &default), "limit.property-depth");
-    // Terms and long numbers count, since the product copies them: 10^4000 has 13288 bits, 25 units of 512.
+    // Terms and long numbers count: 10^4000 has 13288 bits, 25 units of 512, which count 200·25².
     let wide = "(assert (<= (+ Y_0 Y_1 X_0) 1))";
     assert_eq!(limit(wide, &Limits { rows: 6, ..default.clone() }), "limit.rows");
     assert!(parse(format!("{HEAD}{wide}").as_bytes(), &Limits { rows: 7, ..default.clone() }).is_ok());
     let long = "(assert (<= Y_0 1e4000))";
-    assert_eq!(limit(long, &Limits { rows: 29, exponent: 4096, ..default.clone() }), "limit.rows");
-    assert!(parse(format!("{HEAD}{long}").as_bytes(), &Limits { rows: 30, exponent: 4096, ..default.clone() }).is_ok());
+    assert_eq!(limit(long, &Limits { rows: 125_004, exponent: 4096, ..default.clone() }), "limit.rows");
+    assert!(parse(format!("{HEAD}{long}").as_bytes(), &Limits { rows: 125_005, exponent: 4096, ..default.clone() }).is_ok());
     // A chain of products may not grow a number without end.
     assert_eq!(limit(&format!("(assert (<= (* Y_0 {}) 1))", "1e1000 ".repeat(1000)), &default), "limit.digits");
     // No stack is used for depth, whatever the budget.

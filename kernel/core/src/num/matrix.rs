@@ -6,6 +6,9 @@ use super::{Dyadic, Short};
 use num_bigint::BigInt;
 use num_traits::{Signed, ToPrimitive};
 
+/// The most accumulators of one sum: 256 MiB. A value of two million coordinates has room for eight digits of each.
+const CELLS: usize = 1 << 24;
+
 /// A matrix in row-major order. Entry `i` is `Σ_k planes[k].digits[i] · 2^(52·k + exponent)`; all digits of an entry have its sign and
 /// lie within `±2^52`.
 #[derive(Clone, Debug)]
@@ -87,11 +90,7 @@ impl Matrix {
     /// `rowᵀ · (I_batch ⊗ self)`: `row` has `batch · rows` entries, the result `batch · columns`. `None` if it is too long to be summed safely.
     #[must_use]
     pub(crate) fn adjoint(&self, row: &Planes, batch: usize) -> Option<Planes> {
-        if !fits(self.rows, row.digits().min(self.planes.len())) {
-            return None;
-        }
-        let height = row.digits().saturating_add(self.planes.len()).saturating_sub(1);
-        let mut sums = Accumulators::zeros(batch.checked_mul(self.columns)?, height);
+        let mut sums = self.accumulators(row, batch.checked_mul(self.columns)?, self.rows)?;
         if self.columns > 0 && self.rows > 0 {
             for (p, digits) in row.planes().iter().enumerate() {
                 for (copy, digits) in digits.chunks(self.rows).enumerate() {
@@ -116,9 +115,15 @@ impl Matrix {
 
     /// Starts a sum of `row` entries times single entries of this matrix; see [`Scatter`].
     pub(crate) fn scatter<'a>(&'a self, row: &'a Planes, width: usize, terms: usize) -> Option<Scatter<'a>> {
-        let overlaps = row.digits().min(self.planes.len());
+        Some(Scatter { matrix: self, row, sums: self.accumulators(row, width, terms)? })
+    }
+
+    /// Room for `width` sums of at most `terms` products of an entry of `row` and one of this matrix; `None` if it is too long to be summed safely, or
+    /// takes too much memory.
+    fn accumulators(&self, row: &Planes, width: usize, terms: usize) -> Option<Accumulators> {
         let height = row.digits().saturating_add(self.planes.len()).saturating_sub(1);
-        fits(terms, overlaps).then(|| Scatter { matrix: self, row, sums: Accumulators::zeros(width, height) })
+        let small = width.checked_mul(height).is_some_and(|cells| cells <= CELLS);
+        (small && fits(terms, row.digits().min(self.planes.len()))).then(|| Accumulators::zeros(width, height))
     }
 
     /// Whether entry `index` is below zero.

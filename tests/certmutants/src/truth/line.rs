@@ -226,7 +226,12 @@ fn bent(name: &str, least: f64, most: f64) -> Option<Bent<f64>> {
     let chord = (f(most) - f(least)) / (most - least);
     let slope = if most - least > 1e-9 { chord } else { derivative(least) };
     let (below, above) = between(f, derivative, second, slope, least, most)?;
-    let (lowest, highest) = between(f, derivative, second, 0.0, least, most)?;
+    let (mut lowest, mut highest) = between(f, derivative, second, 0.0, least, most)?;
+    // Of odd functions that grow, the sign is known without an error.
+    if matches!(name, "tanh" | "erf") {
+        lowest = if least >= 0.0 { lowest.max(0.0) } else { lowest };
+        highest = if most <= 0.0 { highest.min(0.0) } else { highest };
+    }
     Some(Bent { slope, below, above, least: lowest, most: highest })
 }
 

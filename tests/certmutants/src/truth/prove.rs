@@ -136,7 +136,9 @@ fn look<E: End>(problem: &Problem, cell: &Cell) -> (Vec<usize>, Vec<f64>) {
         let mut lows: Vec<(Line<E>, bool)> =
             forms.iter().zip(rows).map(|(form, row)| (form.low.clone(), row.strict)).collect();
         lows.extend(constraints.iter().map(|low| (low.clone(), false)));
-        if !refuted(problem, cell, &lows) {
+        // Ends of a value may say more than its lines do.
+        let apart = |(form, row): (&Form<E>, &Row)| form.least > E::zero() || (row.strict && form.least >= E::zero());
+        if !forms.iter().zip(rows).any(apart) && !refuted(problem, cell, &lows) {
             open.push(*disjunct);
             for c in forms.iter().flat_map(|form| [&form.low.c, &form.high.c]) {
                 c.iter().zip(&mut weights).for_each(|(c, weight)| *weight += c.float().abs());
