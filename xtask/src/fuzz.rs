@@ -41,6 +41,8 @@ struct Options {
     only: Option<String>,
     jobs: usize,
     asan: bool,
+    /// Not run, but take into the corpora what earlier runs found.
+    minimise: bool,
 }
 
 /// The stage that runs every target for a while. Skipped, visibly, where there is no C++ compiler for libFuzzer.
@@ -52,7 +54,7 @@ pub(crate) fn stage(root: &Path) -> Stage<'_> {
         }
         let jobs = thread::available_parallelism().map_or(1, usize::from);
         let passed = targets(root).map_or(0, |targets| targets.len());
-        match all(root, &Options { seconds: SECONDS, runs: 0, only: None, jobs, asan: false }) {
+        match all(root, &Options { seconds: SECONDS, runs: 0, only: None, jobs, asan: false, minimise: false }) {
             Ok(said) => {
                 println!("{said}");
                 Outcome { passed, ..Outcome::default() }
@@ -68,7 +70,7 @@ pub(crate) fn stage(root: &Path) -> Stage<'_> {
 /// # Errors
 /// If the targets cannot be built, or one of them found something.
 pub(crate) fn run(root: &Path, arguments: &[&str]) -> Result<String, String> {
-    let mut options = Options { seconds: SECONDS, runs: 0, only: None, jobs: 1, asan: false };
+    let mut options = Options { seconds: SECONDS, runs: 0, only: None, jobs: 1, asan: false, minimise: false };
     let mut timed = false;
     let mut rest = arguments.iter();
     while let Some(argument) = rest.next() {
@@ -80,6 +82,7 @@ pub(crate) fn run(root: &Path, arguments: &[&str]) -> Result<String, String> {
             "--jobs" => options.jobs = usize::try_from(number(value()?)?).unwrap_or(1).max(1),
             "--target" => options.only = Some((*value()?).to_owned()),
             "--asan" => options.asan = true,
+            "--minimise" => options.minimise = true,
             other => return Err(format!("{other}? What it takes says `cargo xtask`")),
         }
     }
@@ -103,6 +106,9 @@ fn targets(root: &Path) -> Result<Vec<String>, String> {
 fn all(root: &Path, options: &Options) -> Result<String, String> {
     let mut names = targets(root)?;
     names.retain(|name| options.only.as_ref().is_none_or(|only| only == name));
+    if options.minimise {
+        names.retain(|name| !GENERATES.contains(&name.as_str()));
+    }
     if names.is_empty() {
         return Err("there is no such target in fuzz/fuzz_targets".to_owned());
     }
@@ -114,7 +120,11 @@ fn all(root: &Path, options: &Options) -> Result<String, String> {
         for _ in 0..options.jobs.min(names.len()) {
             scope.spawn(|| {
                 while let Some(name) = next() {
-                    let run = one(root, &programs, name, options);
+                    let run = if options.minimise {
+                        minimised(root, &programs, name)
+                    } else {
+                        one(root, &programs, name, options)
+                    };
                     println!("{}", run.as_ref().map_or_else(|fault| format!("{name}: {fault}"), |row| row.clone()));
                     if let Ok(mut finished) = finished.lock() {
                         finished.push(run);
@@ -128,7 +138,11 @@ fn all(root: &Path, options: &Options) -> Result<String, String> {
     if runs.len() != names.len() {
         faults.push(format!("{} of {} targets ran", runs.len(), names.len()));
     }
-    if faults.is_empty() { Ok(format!("{} targets found nothing", runs.len())) } else { Err(faults.join("\n")) }
+    match (faults.is_empty(), options.minimise) {
+        (true, false) => Ok(format!("{} targets found nothing", runs.len())),
+        (true, true) => Ok(format!("{} corpora in fuzz/corpus", runs.len())),
+        (false, _) => Err(faults.join("\n")),
+    }
 }
 
 /// Builds all targets; the folder with the programs.
@@ -201,6 +215,24 @@ fn one(root: &Path, programs: &Path, name: &str, options: &Options) -> Result<St
         .filter(|line| line.contains("panicked") || line.contains("ERROR") || line.contains("written to"))
         .collect();
     Err(format!("{name}: {status}\n{}\nthe log is {}", last.join("\n"), log.display()))
+}
+
+/// Adds to the committed corpus of a target what earlier runs found and no input there reaches: few inputs, and short ones, that reach as many edges.
+fn minimised(root: &Path, programs: &Path, name: &str) -> Result<String, String> {
+    let home = root.join("target/fuzz-runs").join(name);
+    let committed = root.join("fuzz/corpus").join(name);
+    let count =
+        || fs::read_dir(&committed).map_err(|error| format!("{}: {error}", committed.display())).map(Iterator::count);
+    let before = count()?;
+    let mut command = Command::new(programs.join(name));
+    command.args(["-set_cover_merge=1", "-use_counters=0", "-max_len=4096", "-timeout=60", "-rss_limit_mb=2048"]);
+    command.arg(&committed).arg(home.join("corpus")).current_dir(&home).stdin(Stdio::null());
+    let output = command.output().map_err(|error| format!("{name}: {error}: what did earlier runs find?"))?;
+    if output.status.success() {
+        return Ok(format!("{name:<20} {before:>5} inputs, {:>5} now", count()?));
+    }
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    Err(format!("{name}: {}\n{}", output.status, said.lines().next_back().unwrap_or_default()))
 }
 
 /// What a log says: runs, runs in a second, covered edges, memory, and the counts of the target.

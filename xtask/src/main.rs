@@ -33,9 +33,10 @@ usage: cargo xtask test [STAGE]
        cargo xtask mutants [--area rules|rest] [--seed N] [--sample K] [--list] [--missed]
                             try a seeded sample of cargo-mutants' changes to the kernel (docs/testing.md); --missed tries those again
                             that no test caught
-       cargo xtask fuzz [--seconds N] [--runs N] [--target NAME] [--jobs N] [--asan]
+       cargo xtask fuzz [--seconds N] [--runs N] [--target NAME] [--jobs N] [--asan | --minimise]
                             run the targets of fuzz/ under libFuzzer, each for N seconds (20) or N executions, as many at a time as
-                            there are jobs (1); --asan with AddressSanitizer (docs/testing.md)
+                            there are jobs (1); --asan with AddressSanitizer (docs/testing.md); --minimise adds to fuzz/corpus what
+                            earlier runs of the readers reached and no input there does
        cargo xtask certmutants [--count N] [--seed S] [--threads T] [--boxes B] [--keep FOLDER [--reference PYTHON]]
                             N mutants of the certificates of certs/accept: each must be refused, or is shown apart to be still true
                             (docs/testing.md); --keep writes those for which that fails, and Python's reference judges them
