@@ -222,7 +222,9 @@ fn budgets_come_before_the_product() {
     assert!(parse(format!("{HEAD}{wide}").as_bytes(), &Limits { rows: 7, ..default.clone() }).is_ok());
     let long = "(assert (<= Y_0 1e4000))";
     assert_eq!(limit(long, &Limits { rows: 125_004, exponent: 4096, ..default.clone() }), "limit.rows");
-    assert!(parse(format!("{HEAD}{long}").as_bytes(), &Limits { rows: 125_005, exponent: 4096, ..default.clone() }).is_ok());
+    assert!(
+        parse(format!("{HEAD}{long}").as_bytes(), &Limits { rows: 125_005, exponent: 4096, ..default.clone() }).is_ok()
+    );
     // A chain of products may not grow a number without end.
     assert_eq!(limit(&format!("(assert (<= (* Y_0 {}) 1))", "1e1000 ".repeat(1000)), &default), "limit.digits");
     // No stack is used for depth, whatever the budget.
