@@ -97,6 +97,30 @@ fn leaves_are_bounded_afresh() {
     refused(leaves.as_bytes(), &wide, "the upper end of x[1] is 1 in the root box and 1.5 in property.json");
 }
 
+/// y[0, j] = relu(x[0, j]) on [0, 1]²: never below −1, and not above 1/2 everywhere. The property names elements of tensors of two axes.
+#[test]
+fn leaves_of_tensors_are_about_the_network_of_their_shapes() {
+    let graph = br#"{"format":"torchlean.ir.v1","input_id":0,"output_ids":[1],"nodes":[
+        {"id":0,"kind":"input","parents":[],"shape":[1,2]},{"id":1,"kind":"relu","parents":[0],"shape":[1,2]}]}"#;
+    let property = |shape: &str, row: &str| {
+        format!(
+            "(vnnlib-version <2.0>) (declare-network n (declare-input X Real {shape}) (declare-output Y Real {shape}))
+            (assert (and (>= X[0,0] 0) (<= X[0,0] 1) (>= X[0,1] 0) (<= X[0,1] 1))) (assert {row})"
+        )
+    };
+    let leaves = br#"{"format":"abcrown_leaf_artifact_v0_1","input_dim":2,"root":{"lo":[0,0],"hi":[1,1]},
+        "leaves":[{"lo":[0,0],"hi":[1,1],"lb":[1],"threshold":[0]}]}"#;
+    let given = |property: &'static [u8]| Given {
+        graph: named("graph.json", graph),
+        property: named("property.vnnlib", property),
+        ..Given::default()
+    };
+    let kept = |text: String| -> &'static [u8] { text.into_bytes().leak() };
+    said(leaves, &given(kept(property("[1,2]", "(<= Y[0,1] -1)"))), "s ACCEPTED unsat");
+    said(leaves, &given(kept(property("[1,2]", "(>= Y[0,1] 0.5)"))), "s REJECTED leaf.unproved");
+    refused(leaves, &given(kept(property("[2,1]", "(<= Y[0,1] -1)"))), "property.vnnlib");
+}
+
 #[test]
 fn bounds_are_bound_to_a_graph_and_a_region() {
     let (graph, region) = (read("graph.json"), read("region.json"));
