@@ -253,6 +253,19 @@ fn what_does_not_fit_is_refused() {
     assert!(built.interval(2, &[&[zero.clone(), zero]]).is_none(), "one comes out");
 }
 
+/// Products of 39 digits each, 2^15 of them: 39 · 2^15 < 2^21 < 39 · 2^16.
+#[test]
+fn sums_of_too_many_products_are_refused() {
+    let sum = |terms: usize| {
+        let weight: Vec<Rational> = (0..terms).map(|i| power(if i % 2 == 0 { -1000 } else { 1000 })).collect();
+        let row: Vec<Dyadic> = (0..terms).map(|i| d(1, if i % 2 == 0 { 1000 } else { -1000 })).collect();
+        let sum = LinearMap::dense(&exact(&[terms, 1], &weight), 1).unwrap().adjoint(&Planes::exact(&row))?;
+        sum.get(0)
+    };
+    assert_eq!(sum(1 << 15), Some(d(1, 15)));
+    assert_eq!(sum(1 << 16), None);
+}
+
 /// A digit more of every coordinate is a row of accumulators more: 2^24 of them are the budget, whatever the weights are.
 #[test]
 fn sums_that_take_too_much_memory_are_refused() {
