@@ -2,7 +2,6 @@
 
 mod budget;
 mod check;
-mod decimal;
 mod digest;
 mod eval;
 mod export;

@@ -19,6 +19,7 @@ mod oracle;
 mod parts;
 mod readme;
 mod remake;
+mod statements;
 mod support;
 mod truth;
 mod witness;

@@ -3,6 +3,7 @@
 //! Nothing here decides. What was proved, how each part of it is known and what is left to believe is data of the
 //! [`Theorem`](certkern_seal::Theorem), and the verdict line is the kernel's. A fault here is a wrong word beside them.
 
+pub mod decimal;
 mod json;
 mod rejection;
 mod theorem;

@@ -1,10 +1,12 @@
 //! The report of a theorem: the proposition in words, and for each part of it the kind of evidence and the assumptions that are left.
 
+use crate::decimal::{self, Side, about};
 use crate::json::Object;
 use crate::{Shown, Words};
 use certkern_core::num::Rational;
+use certkern_core::rules::ClaimedBall;
 use certkern_seal::{Claimed, Evidence, Part, Premise, Proposition, Subject, Theorem};
-use certkern_wire::number;
+use num_traits::Zero;
 use std::borrow::Cow;
 use std::fmt::{self, Display, Formatter, Write};
 
@@ -23,15 +25,33 @@ impl Display for Words<'_, Evidence> {
 /// The most balls or bounds that a statement shows, rounded; the digest covers all of them exactly.
 const SHOWN: usize = 4;
 
-/// A number for people: exactly if that is short.
-fn shown(value: &Rational) -> String {
+/// The most characters of a number that is shown exactly, and the digits of decimals in its place.
+const LONGEST: usize = 24;
+const DIGITS: i32 = 17;
+/// The digits of the middle of a ball.
+const MIDDLE: i32 = 40;
+
+/// A number for people: exactly if that is short, else the decimal on this side of it.
+fn shown(value: &Rational, side: Side) -> String {
     let exact = value.to_string();
-    if exact.len() <= 24 { exact } else { format!("≈{}", number::about(value)) }
+    if exact.len() <= LONGEST { exact } else { about(value, DIGITS, side) }
+}
+
+/// A value in a ball: in decimals a ball around that, so that the sentence follows from what was proved.
+fn within(index: usize, ball: &ClaimedBall) -> String {
+    let exact = ball.midpoint.to_string();
+    if ball.radius.is_zero() && exact.len() <= LONGEST {
+        return format!("value {index} = {exact}");
+    }
+    let (middle, radius) = decimal::ball(&(&ball.midpoint - &ball.radius), &(&ball.midpoint + &ball.radius), MIDDLE);
+    format!("|value {index} − ({middle})| ≤ {radius}")
 }
 
 /// The proposition in words and symbols.
 fn statement(theorem: &Theorem) -> String {
-    let region = region(theorem.subject());
+    // A region that is rounded must say less.
+    let some = theorem.proposition() == Proposition::Sat;
+    let region = region(theorem.subject(), if some { Side::Above } else { Side::Below });
     match theorem.subject() {
         Subject::Graph { .. } if theorem.proposition() == Proposition::Monotone => {
             "For all x ≤ x′ in every coordinate, F(x) and F(x′) are defined and F(x) ≤ F(x′) in every coordinate, \
@@ -48,8 +68,8 @@ fn statement(theorem: &Theorem) -> String {
                 _ => "For every choice of numbers from the intervals of the query, every value is defined and lies in its ball".to_owned(),
             };
             for (index, ball) in balls.iter().take(SHOWN).enumerate() {
-                let (mark, more) = (if index == 0 { ':' } else { ',' }, number::about(&ball.radius));
-                let _ = write!(text, "{mark} |value {index} − ({})| ≤ {more}", number::about(&ball.midpoint));
+                let mark = if index == 0 { ':' } else { ',' };
+                let _ = write!(text, "{mark} {}", within(index, ball));
             }
             text + if balls.len() > SHOWN { ", …" } else { "." }
         }
@@ -75,7 +95,8 @@ fn statement(theorem: &Theorem) -> String {
             );
             for (index, (low, high)) in lower.iter().zip(upper).take(SHOWN).enumerate() {
                 let mark = if index == 0 { ':' } else { ',' };
-                let _ = write!(text, "{mark} {} ≤ F(x)[{index}] ≤ {}", shown(low), shown(high));
+                let _ =
+                    write!(text, "{mark} {} ≤ F(x)[{index}] ≤ {}", shown(low, Side::Below), shown(high, Side::Above));
             }
             text + if lower.len() > SHOWN { ", …" } else { "." }
         }
@@ -95,10 +116,10 @@ fn statement(theorem: &Theorem) -> String {
 }
 
 /// The region in words; empty where there is none.
-fn region(subject: &Subject) -> String {
+fn region(subject: &Subject, side: Side) -> String {
     let Subject::Problem { inputs, ball, rows, .. } = subject else { return String::new() };
     let ball = ball.as_ref().map_or_else(String::new, |(norm, radius)| {
-        format!(" in the ball of radius {} in the {}-norm", shown(radius), *norm as u8)
+        format!(" in the ball of radius {} in the {}-norm", shown(radius, side), *norm as u8)
     });
     let rows = if *rows == 0 { String::new() } else { format!(" where {rows} linear constraints hold") };
     format!("the box X of {inputs} coordinates{ball}{rows}")

@@ -1,19 +1,20 @@
 //! What `certkern eval` prints: values, and what floats differ from them by.
 
-use crate::decimal::{Side, about, exponent, rounded, text};
 use crate::digest::{self, Digests};
 use certkern_core::interval::Interval;
 use certkern_core::num::Rational;
 use certkern_cudakern::Difference;
 use certkern_report::Words;
+use certkern_report::decimal::{Side, about, ball, rounded, text};
 use certkern_seal::Evidence;
-use num_traits::Signed;
 use serde_json::{Map, json};
 use std::fmt::Write;
 
 /// Digits of decimals for people, and the longest fraction that they see.
 const DIGITS: i32 = 20;
 const LONGEST: usize = 40;
+/// The most digits of the middle of a ball.
+const MOST: i32 = 3000;
 
 /// A number as it is known.
 pub(super) enum Value {
@@ -55,14 +56,9 @@ fn indices(shape: &[usize], mut place: usize) -> Vec<usize> {
     indices
 }
 
-/// A ball around an interval: a decimal with about as many digits as the interval tells, and how far anything in it can be from that, rounded up.
-fn around(ball: &Interval) -> (String, String) {
-    let (lower, upper) = (ball.lower.to_rational(), ball.upper.to_rational());
-    let (middle, width) = ((&lower + &upper) / Rational::from_integer(2.into()), &upper - &lower);
-    let digits = if width.is_positive() { exponent(&middle) - exponent(&width) + 3 } else { DIGITS };
-    let middle = rounded(&middle, digits.max(3), Side::Below);
-    let radius = (&middle - lower).abs().max((upper - &middle).abs());
-    (text(&middle), about(&radius, 3, Side::Above))
+/// A ball around an interval, in decimals.
+fn around(interval: &Interval) -> (String, String) {
+    ball(&interval.lower.to_rational(), &interval.upper.to_rational(), MOST)
 }
 
 impl Value {

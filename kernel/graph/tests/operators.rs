@@ -76,3 +76,36 @@ fn values_are_those_of_pytorch() {
         results.iter().flatten().flat_map(|graph| graph.nodes().iter().map(|node| node.kind())).collect();
     assert!(kinds.len() > 60, "{kinds:?}");
 }
+
+/// Numbers that are no dyadics. 1/√(1 + 0.001) and 7/5·(2 − 1/7)/√(1/3 + 1/10) + 1/9 are digits of mpmath, 1/√(1/3 + 1/9) is 3/2.
+#[test]
+fn batches_are_normalised_with_exact_variances() {
+    let case = |[eps, gamma, beta, mean, var]: [&str; 5], x: u32, expected: &str| {
+        let text = format!(
+            r#"{{"name":"batch_norm_eval","graph":{{"format":"certkern.ir.v1","input_id":0,"output_ids":[1],"nodes":[
+            {{"id":0,"kind":"input","parents":[],"shape":[1]}},{{"id":1,"kind":"batch_norm_eval","parents":[0],"shape":[1],"channel_axis":0,
+            "eps":"{eps}","gamma":["{gamma}"],"beta":["{beta}"],"mean":["{mean}"],"var":["{var}"]}}]}},"input":[{x}],"expected":[{expected}]}}"#
+        );
+        check(&json::parse(text.as_bytes(), &Limits::default()).unwrap()).map(|_| ())
+    };
+    assert_eq!(case(["0.001", "1", "0", "0", "1"], 1, "0.99950037468777319163"), Ok(()));
+    assert_eq!(case(["1/10", "7/5", "1/9", "1/7", "1/3"], 2, "4.0607946427374109145988"), Ok(()));
+    assert_eq!(case(["1/9", "1", "0", "0", "1/3"], 1, "1.5"), Ok(()));
+    assert!(case(["1/9", "1", "0", "0", "1/3"], 1, "1.50000001").is_err());
+}
+
+/// 1/√(1 + 10⁻⁴⁰⁰) is below 1, although the dyadic below 1 + 10⁻⁴⁰⁰ is the square of 1.
+#[test]
+fn a_variance_beside_a_square_is_no_square() {
+    let text = br#"{"format":"certkern.ir.v1","input_id":0,"output_ids":[1],"nodes":[{"id":0,"kind":"input","parents":[],"shape":[1]},
+        {"id":1,"kind":"batch_norm_eval","parents":[0],"shape":[1],"channel_axis":0,"eps":"1e-400","gamma":["1"],"beta":["0"],"mean":["0"],"var":["1"]}]}"#;
+    let lowered = Graph::read(text, None, &Limits::default()).unwrap().lower().unwrap();
+    let one = Rational::from_integer(1.into());
+    let found = &evaluate(&lowered.program, std::slice::from_ref(&one))[*lowered.values.last().unwrap()][0];
+    // 1 − 10⁻⁴⁰⁰/2 + 3·10⁻⁸⁰⁰/8 − …
+    let root = &one
+        - Rational::new(1.into(), 2.into())
+            * numbers(&json::parse(b"[1e-400]", &Limits::default()).unwrap())[0].clone();
+    assert!(found.lower.to_rational() <= root, "{}", found.lower.to_rational());
+    assert!(found.upper.to_rational() > root);
+}

@@ -160,14 +160,14 @@ fn strings_are_exact_numbers() {
     refused(extended(r#"[["1"]]"#, "[0]"), "graph.payload", "nodes[1].weight");
     // The smaller language has no such numbers.
     refused(written("torchlean.ir.v1", r#"[["1/3","1"]]"#, "[0]", &limits), "json.type", "nodes[1].weight[0][0]");
-    // 1e-1100 takes 3655 bits: seven times 512 and more, so two of them count as 16.
+    // 1e-1100 takes 3655 bits: seven times 512 and more, so it counts 200·7² and one.
     let few = |graph_elements| Limits { graph_elements, ..Limits::default() };
     let long = r#"[["1e-1100","1e-1100"]]"#;
-    assert_eq!(written("certkern.ir.v1", long, "[0]", &few(16)).map(|_| ()), Ok(()));
-    refused(written("certkern.ir.v1", long, "[0]", &few(15)), "limit.graph-elements", "nodes[1].weight");
+    assert_eq!(written("certkern.ir.v1", long, "[0]", &few(19_602)).map(|_| ()), Ok(()));
+    refused(written("certkern.ir.v1", long, "[0]", &few(19_601)), "limit.graph-elements", "nodes[1].weight");
     // The budget is one for all fields.
     refused(
-        written("certkern.ir.v1", r#"[["1","1"]]"#, r#"["1e-1100"]"#, &few(9)),
+        written("certkern.ir.v1", r#"[["1","1"]]"#, r#"["1e-1100"]"#, &few(9802)),
         "limit.graph-elements",
         "nodes[1].bias",
     );

@@ -8,6 +8,7 @@ use crate::attributes::{Attribute, Attributes, number};
 use crate::lowering::Lowering;
 use certkern_core::affine::{LinearMap, Term};
 use certkern_core::func::Elementary;
+use certkern_core::interval::Interval;
 use certkern_core::num::{Dyadic, Rational};
 use certkern_core::program::NodeId;
 use certkern_core::tensor::{Tensor, Values};
@@ -73,11 +74,13 @@ impl Channel {
     fn new(site: &Site, place: usize) -> Option<Self> {
         let [eps, gamma, beta, mean, var] = site.payload else { return None };
         let variance = var.get(place)? + eps.get(0)?;
-        let (inverse, exact) = inverse_root(&Dyadic::from_rational(&variance)?)?;
+        // One dyadic where it is one; else any near it gives a scale near enough.
+        let near = Interval::around(&variance, &variance);
+        let (inverse, exact) = inverse_root(&near.lower)?;
         Some(Self {
             variance,
             inverse,
-            exact,
+            exact: exact && near.lower == near.upper,
             gamma: gamma.get(place)?,
             beta: beta.get(place)?,
             mean: mean.get(place)?,

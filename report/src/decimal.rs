@@ -5,7 +5,7 @@ use num_traits::{Signed, ToPrimitive, Zero};
 
 /// Where a decimal lies that is not the number itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Side {
+pub enum Side {
     /// Below it.
     Below,
     /// Above it.
@@ -13,7 +13,8 @@ pub(crate) enum Side {
 }
 
 /// A number rounded to `digits` significant decimal digits: itself where it has no more, else the next decimal on this side.
-pub(crate) fn rounded(value: &Rational, digits: i32, side: Side) -> Rational {
+#[must_use]
+pub fn rounded(value: &Rational, digits: i32, side: Side) -> Rational {
     if value.is_zero() {
         return value.clone();
     }
@@ -27,7 +28,8 @@ pub(crate) fn rounded(value: &Rational, digits: i32, side: Side) -> Rational {
 }
 
 /// The decimal that a number is: plainly, or with an exponent where that is shorter. The number must be a decimal.
-pub(crate) fn text(value: &Rational) -> String {
+#[must_use]
+pub fn text(value: &Rational) -> String {
     if value.is_zero() {
         return "0".to_owned();
     }
@@ -52,12 +54,26 @@ pub(crate) fn text(value: &Rational) -> String {
 }
 
 /// The decimal of `digits` digits on a side of a number.
-pub(crate) fn about(value: &Rational, digits: i32, side: Side) -> String {
+#[must_use]
+pub fn about(value: &Rational, digits: i32, side: Side) -> String {
     text(&rounded(value, digits, side))
 }
 
+/// A ball around an interval, in decimals: a middle of about as many digits as the interval tells, `most` at most, and how far anything in the
+/// interval can be from that, rounded up.
+#[must_use]
+pub fn ball(lower: &Rational, upper: &Rational, most: i32) -> (String, String) {
+    let (middle, width) = ((lower + upper) / Rational::from_integer(2.into()), upper - lower);
+    let told = exponent(&middle).saturating_sub(exponent(&width)).saturating_add(3).max(3);
+    let digits = if width.is_positive() { told.min(most) } else { most };
+    let middle = rounded(&middle, digits, Side::Below);
+    let radius = (&middle - lower).abs().max((upper - &middle).abs());
+    (text(&middle), about(&radius, 3, Side::Above))
+}
+
 /// The `e` with `10^e ≤ |value| < 10^(e+1)`; 0 for 0.
-pub(crate) fn exponent(value: &Rational) -> i32 {
+#[must_use]
+pub fn exponent(value: &Rational) -> i32 {
     if value.is_zero() {
         return 0;
     }
