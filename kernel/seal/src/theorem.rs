@@ -104,7 +104,7 @@ pub enum Subject {
         rows: usize,
         /// The number of disjuncts of the unsafe set.
         disjuncts: usize,
-        /// Whether no input satisfies the input rows of any disjunct.
+        /// Whether the box is empty under the input rows of each disjunct, taken one by one and as closed; `false` says nothing.
         vacuous: bool,
         /// What is claimed.
         claimed: Claimed,
