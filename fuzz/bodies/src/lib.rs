@@ -95,9 +95,10 @@ fn limits() -> Limits {
         nodes: 200,
         elements: 1 << 14,
         graph_elements: 1 << 12,
-        variables: 200,
+        // A long number counts for thousands of short ones, and what is written has few of either.
+        variables: 2_000_000,
         disjuncts: 200,
-        rows: 2000,
+        rows: 100_000,
         expression_nodes: 200,
         expression_bits: 1 << 16,
         precision: 512,
