@@ -320,6 +320,7 @@ REFUSED = [
     (13, "y = AveragePool<kernel_shape = [3], strides = [2], ceil_mode = 1, count_include_pad = 1>(x)", "1,2,6", {}, "does not count"),
     (13, "z, y = MaxPool<kernel_shape = [2]>(x)", "1,2,4", {}, "an output other than the first is used"),
     (14, "y = BatchNormalization<training_mode = 1>(x, a, a, a, a)", "2,3", {"a": (3,)}, "it is in training"),
+    (9, "y, m, v, s, t = BatchNormalization(x, a, a, a, a)", "2,3", {"a": (3,)}, "it is in training"),
     (10, "y = Softmax<axis = -1>(x)", "2,3", {}, "axis -1 is below 0 before operator set 11"),
     (13, "y = ReduceSum(x, a)", "2,3", {"a": I(2)}, "axis 2 is none of 2"),
     (13, "y = Reshape(x, a)", "2,3", {"a": I(4, -1)}, "does not fit"),

@@ -38,6 +38,11 @@ pub(super) fn batch(call: &mut Call<'_>) -> Result<Value, ImportError> {
     if call.opset >= 14 && call.attributes.int("training_mode")?.unwrap_or(0) != 0 {
         return Err(call.attribute("training_mode", "is not 0", "export the model for inference"));
     }
+    // Before there was an attribute, the number of outputs told the mode: Y alone is inference.
+    if call.opset < 14 && call.outputs.iter().skip(1).any(|(name, _)| !name.is_empty()) {
+        let detail = "it names outputs beside the first, as in training".to_owned();
+        return Err(call.operand(detail, "export the model for inference"));
+    }
     if call.opset < 9 && call.attributes.int("spatial")?.unwrap_or(1) != 1 {
         return Err(call.attribute("spatial", "is not 1", "export the model with operator set 9 or a later one"));
     }

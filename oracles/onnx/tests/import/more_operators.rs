@@ -188,7 +188,22 @@ fn normalisations() {
     let tensors = vec![four("g", 2.0), four("b", 1.0), four("m", 3.0), four("v", 3.0)];
     let batch = one(9, "BatchNormalization", &[1, 1, 2], vec![float("epsilon", 1.0)], tensors.clone());
     gives(&batch, &[3.0, 5.0], &[1, 1, 2], &[1.0, 3.0]);
-    refused(&one(14, "BatchNormalization", &[1, 1, 2], vec![int("training_mode", 1)], tensors), "`training_mode`");
+    refused(
+        &one(14, "BatchNormalization", &[1, 1, 2], vec![int("training_mode", 1)], tensors.clone()),
+        "`training_mode`",
+    );
+    // ONNX, BatchNormalization-7 and -9: five outputs are the training mode, one is the test mode; from 14 on the attribute says so.
+    let named = |opset, names: &[&str]| {
+        let mut norm = node("BatchNormalization", &["x", "g", "b", "m", "v"], "y", vec![float("epsilon", 1.0)]);
+        norm.output.extend(names.iter().map(|name| (*name).to_owned()));
+        small(opset, &[1, 1, 2], norm, tensors.clone())
+    };
+    for opset in [7, 9, 13] {
+        refused(&named(opset, &["mean", "var", "saved_mean", "saved_var"]), "as in training");
+        refused(&named(opset, &["", "var"]), "as in training");
+        gives(&named(opset, &["", ""]), &[3.0, 5.0], &[1, 1, 2], &[1.0, 3.0]);
+    }
+    gives(&named(14, &["mean", "var"]), &[3.0, 5.0], &[1, 1, 2], &[1.0, 3.0]);
     // Without B; mean 2, variance 4: ±2/√(4 + 5) times 3.
     let scale = vec![numbers("g", &[1, 2], &[3.0, 3.0])];
     let layer = one(17, "LayerNormalization", &[1, 2], vec![float("epsilon", 5.0)], scale);

@@ -185,6 +185,7 @@ def results(node: NodeProto, opset: int, graph: Graph, known: dict[str, Value], 
         graph,
         [known[name] if name else None for name in node.input],
         [name in used for name in node.output],
+        [name != "" for name in node.output],
         {attribute.name: attribute for attribute in node.attribute},
     )
     made = rule(op)

@@ -18,13 +18,14 @@ KINDS = {AttributeProto.INT: "int", AttributeProto.INTS: "ints", AttributeProto.
 
 @dataclass
 class Operation:
-    """A live node. `live[i]` says whether output i is a graph output or read by a live node."""
+    """A live node. `live[i]` says whether output i is a graph output or read by a live node, `named[i]` whether it has a name."""
 
     kind: str
     opset: int
     graph: Graph
     inputs: list[Value | None]
     live: list[bool]
+    named: list[bool]
     attributes: dict[str, AttributeProto]
     used: set[str] = field(default_factory=set)
 

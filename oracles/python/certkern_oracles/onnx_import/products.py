@@ -104,6 +104,8 @@ def batch_normalization(op: Operation) -> Value:
     require((parts[3].array >= 0).all(), "a variance is below 0")
     op.ignore("momentum")
     require(not op.flag("training_mode"), "it is in training", "export for inference")
+    told = op.opset < 14 and any(op.named[1:])  # ONNX, BatchNormalization-9: "Output case #2: Y (test mode)"
+    require(not told, "it is in training, as its outputs say", "export for inference")
     require(op.int("spatial", 1) == 1, "spatial is not 1", "export with operator set 9 or later")
     op.only_first_output()
     fields = {"eps": positive_epsilon(op)} | {name: part.array for name, part in zip(names, parts, strict=True)}
